@@ -1,22 +1,25 @@
 #include "pty/fdpass.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 
-ssize_t fdpass_send(int socket_fd, const void *bytes, size_t length, int fd, int flags)
+ssize_t fdpass_send(
+	int socket_fd, const void *bytes, size_t length, const int *fds, size_t count, int flags)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {0};
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(FDPASS_MAX * sizeof *fds)] = {0};
 	struct iovec data = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = length};
 	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-	if (fd >= 0) {
+	assert(count <= FDPASS_MAX);
+	if (count > 0) {
 		message.msg_control = control;
-		message.msg_controllen = sizeof control;
+		message.msg_controllen = CMSG_SPACE(count * sizeof *fds);
 		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 		header->cmsg_level = SOL_SOCKET;
 		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof fd);
-		memcpy(CMSG_DATA(header), &fd, sizeof fd);
+		header->cmsg_len = CMSG_LEN(count * sizeof *fds);
+		memcpy(CMSG_DATA(header), fds, count * sizeof *fds);
 	}
 	return sendmsg(socket_fd, &message, flags);
 }

@@ -1,6 +1,8 @@
 /* The holder's unix socket: see pty/wire.h. */
 #include "pty/holder/holder.h"
 
+#include "pty/fdpass.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -105,20 +107,8 @@ static void send_descriptors(struct holder *h, int index, struct wire_message *m
 		[WIRE_FD_SPACE] = h->space_fd,
 		[WIRE_FD_MASTER] = h->sources[EVENT_SOURCE_TERMINAL].fd,
 	};
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof fds)] = {0};
-	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
-	struct msghdr message = {
-		.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof control,
-	};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof fds);
-	memcpy(CMSG_DATA(header), fds, sizeof fds);
-	if (sendmsg(h->connections[index], &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+	if (fdpass_send(h->connections[index], m, sizeof *m, fds, WIRE_FDS,
+		    MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		drop(h, index);
 }
 

@@ -219,8 +219,9 @@ int starter_client_send_terminal(struct holder *h, int slave)
 	const struct starter_message m = {.type = STARTER_STDERR_PTY};
 	if (h->starter_fd < 0)
 		return -ESRCH;
-	return fdpass_send(h->starter_fd, &m, sizeof m, slave, MSG_NOSIGNAL) == sizeof m ? 0
-											 : -errno;
+	return fdpass_send(h->starter_fd, &m, sizeof m, &slave, slave >= 0, MSG_NOSIGNAL) == sizeof m
+		? 0
+		: -errno;
 }
 
 int starter_client_start_shell(struct holder *h, bool wait)

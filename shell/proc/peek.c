@@ -167,8 +167,8 @@ static ssize_t ask(struct peek *p, int fd, uint64_t offset, void *dst, size_t le
 	if (rc < 0)
 		return rc;
 	request.serial = ++p->serial;
-	if (fdpass_send(p->socket_fd, &request, sizeof request, fd, MSG_NOSIGNAL | MSG_DONTWAIT) <
-		0) {
+	if (fdpass_send(p->socket_fd, &request, sizeof request, &fd, 1,
+		    MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 		if (errno != ETOOMANYREFS) /* too many descriptors in flight anywhere */
 			discard_helper(p);
 		return -EAGAIN;

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #define HOLDER_REPORT_FD 4
-#define FIRST_FREE_FD 16 /* our copies lie above, so that dup2 in the child overwrites none */
 #define FIXED_ARGS 40
 #define SHELL_ARGS_MAX 64
 #define TEXT(number) TEXT_OF(number)
@@ -19,6 +18,7 @@
 
 /* Our copies of the descriptors for the holder; -1: none. */
 struct ends {
+	const struct spawn_options *options;
 	int dir, report, group;
 };
 
@@ -92,9 +92,10 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 	return 0;
 }
 
-static int fill_actions(
-	posix_spawn_file_actions_t *actions, const struct spawn_options *o, const struct ends *ours)
+static int fill_actions(posix_spawn_file_actions_t *actions, const void *user)
 {
+	const struct ends *ours = user;
+	const struct spawn_options *o = ours->options;
 	int rc = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions, 0, 1);
@@ -128,7 +129,7 @@ int spawn_add_fds(posix_spawn_file_actions_t *actions, int first, int filter_fd,
 	return rc == 0 ? posix_spawn_file_actions_addclosefrom_np(actions, SPAWN_GROUP_FD + 1) : rc;
 }
 
-int spawn_set_attributes(posix_spawnattr_t *attributes)
+static int set_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t all, none;
 	sigfillset(&all);
@@ -139,8 +140,9 @@ int spawn_set_attributes(posix_spawnattr_t *attributes)
 		attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
-static int spawn(
-	const struct spawn_options *o, char *const *argv, const struct ends *ours, pid_t *ret_pid)
+int spawn_program(const char *program, char *const *argv, char *const *envp,
+	int (*fill)(posix_spawn_file_actions_t *actions, const void *user), const void *user,
+	pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -150,21 +152,30 @@ static int spawn(
 	rc = -posix_spawnattr_init(&attributes);
 	if (rc < 0)
 		goto err_actions;
-	rc = fill_actions(&actions, o, ours);
+	rc = fill(&actions, user);
 	if (rc == 0)
-		rc = spawn_set_attributes(&attributes);
+		rc = set_attributes(&attributes);
 	if (rc == 0)
-		rc = -posix_spawn(ret_pid, o->holder, &actions, &attributes, argv, o->envp);
+		rc = -posix_spawn(ret_pid, program, &actions, &attributes, argv, envp);
 	posix_spawnattr_destroy(&attributes);
 err_actions:
 	posix_spawn_file_actions_destroy(&actions);
 	return rc;
 }
 
-/* Duplicate fd above the holder's fixed descriptors. */
 static int dup_high(int fd)
 {
-	return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	return fcntl(fd, F_DUPFD_CLOEXEC, SPAWN_FIRST_FREE_FD);
+}
+
+int spawn_move_fd_high(int fd)
+{
+	if (fd < 0)
+		return -errno;
+	int high = dup_high(fd);
+	int rc = high < 0 ? -errno : high;
+	close(fd);
+	return rc;
 }
 
 static void close_ends(const struct ends *e)
@@ -177,7 +188,8 @@ static void close_ends(const struct ends *e)
 
 static int open_ends(const struct spawn_options *o, int report_fd, struct ends *ret)
 {
-	*ret = (struct ends){.report = dup_high(report_fd), .dir = dup_high(o->dir_fd), .group = -1};
+	*ret = (struct ends){
+		.options = o, .report = dup_high(report_fd), .dir = dup_high(o->dir_fd), .group = -1};
 	int rc = ret->report < 0 || ret->dir < 0 ? -errno : 0;
 	if (rc == 0 && o->group_fd > 0) {
 		ret->group = dup_high(o->group_fd);
@@ -199,7 +211,7 @@ int spawn_holder(const struct spawn_options *o, pid_t *ret_pid, int *ret_report_
 		return -errno;
 	rc = open_ends(o, fds[1], &ours);
 	if (rc == 0)
-		rc = spawn(o, argv, &ours, ret_pid);
+		rc = spawn_program(o->holder, argv, o->envp, fill_actions, &ours, ret_pid);
 	close_ends(&ours);
 	close(fds[1]);
 	if (rc < 0) {

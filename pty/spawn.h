@@ -18,6 +18,8 @@
 #define SPAWN_FILTER_FD 11
 /* cgroup.procs: a process that writes "0" there joins the control group. */
 #define SPAWN_GROUP_FD 12
+/* Our copies of a child's descriptors lie above, so that dup2 in the child overwrites none. */
+#define SPAWN_FIRST_FREE_FD 16
 /* Most words of a wrapper. */
 #define SPAWN_WRAPPER_MAX 400
 
@@ -50,10 +52,19 @@ struct spawn_options {
 int spawn_holder(const struct spawn_options *options, pid_t *ret_pid, int *ret_report_fd);
 
 /*
- * Set the attributes of every process that the server starts: its own kernel session, no blocked
- * signals, default signal actions (libwebsockets ignores SIGPIPE). Returns 0 or a negative errno.
+ * Start a program with its own kernel session, no blocked signals and default signal actions
+ * (libwebsockets ignores SIGPIPE). fill adds its file actions and returns 0 or a negative errno.
+ * Returns 0 or a negative errno.
  */
-int spawn_set_attributes(posix_spawnattr_t *attributes);
+int spawn_program(const char *program, char *const *argv, char *const *envp,
+	int (*fill)(posix_spawn_file_actions_t *actions, const void *user), const void *user,
+	pid_t *ret_pid);
+
+/*
+ * Move fd to SPAWN_FIRST_FREE_FD or above. Takes fd; if it is negative, errno says why. Returns the
+ * descriptor or a negative errno.
+ */
+int spawn_move_fd_high(int fd);
 
 /*
  * Copy the words of a wrapper (NULL: none) to argv, which has space for SPAWN_WRAPPER_MAX; the

@@ -30,7 +30,6 @@
 #define WORDS_MAX (SPAWN_WRAPPER_MAX + 24u)
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
-#define FIRST_FREE_FD 16 /* our copies lie above, so that dup2 in the child overwrites none */
 
 static const char eval_script[] = "eval \"$(</proc/self/fd/3)\"";
 static const char close_script[] = "exec 3<&-;";
@@ -58,17 +57,6 @@ static void close_if(int fd)
 		close(fd);
 }
 
-/* Move fd above the child's fixed descriptors. Takes fd. Returns it or a negative errno. */
-static int lift(int fd)
-{
-	if (fd < 0)
-		return -errno;
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-	int rc = high < 0 ? -errno : high;
-	close(fd);
-	return rc;
-}
-
 /* Make a sealed memfd with the prefix and the bytes, positioned at its beginning. */
 static int make_file(const char *name, const char *prefix, const void *bytes, size_t length)
 {
@@ -76,7 +64,7 @@ static int make_file(const char *name, const char *prefix, const void *bytes, si
 		const char *bytes;
 		size_t length;
 	} parts[] = {{prefix, strlen(prefix)}, {bytes, length}};
-	int rc = 0, fd = lift(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	int rc = 0, fd = spawn_move_fd_high(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	if (fd < 0)
 		return fd;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts && rc == 0; i++)
@@ -114,7 +102,7 @@ static int make_raw(int master, unsigned rows, unsigned cols)
 static int open_terminal(const struct throwaway_options *o, struct sink *s)
 {
 	int rc;
-	s->ours = lift(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+	s->ours = spawn_move_fd_high(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
 	if (s->ours == -ENOSPC)
 		return -ENOSR; /* see throwaway.h */
 	if (s->ours < 0)
@@ -130,8 +118,8 @@ static int open_pipe(struct sink *s)
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	s->ours = lift(fds[0]);
-	s->theirs = lift(fds[1]);
+	s->ours = spawn_move_fd_high(fds[0]);
+	s->theirs = spawn_move_fd_high(fds[1]);
 	return s->ours < 0 ? s->ours : s->theirs < 0 ? s->theirs : 0;
 }
 
@@ -177,8 +165,8 @@ static int open_socket(struct plan *p)
 	int fds[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return -errno;
-	p->server = lift(fds[0]);
-	p->runner = lift(fds[1]);
+	p->server = spawn_move_fd_high(fds[0]);
+	p->runner = spawn_move_fd_high(fds[1]);
 	return p->server < 0 ? p->server : p->runner < 0 ? p->runner : 0;
 }
 
@@ -190,7 +178,7 @@ static int prepare(struct plan *p)
 	if (rc == 0)
 		rc = open_sink(o, &p->err);
 	if (rc == 0 && o->input_fd > 0) {
-		p->input = fcntl(o->input_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+		p->input = fcntl(o->input_fd, F_DUPFD_CLOEXEC, SPAWN_FIRST_FREE_FD);
 		rc = p->input < 0 ? -errno : 0;
 	} else if (rc == 0 && o->input) {
 		p->input = make_file("stdin", "", o->input, o->input_length);
@@ -203,13 +191,13 @@ static int prepare(struct plan *p)
 	if (rc == 0)
 		rc = change_owners(p);
 	if (rc == 0 && o->group_fd > 0) {
-		p->group = fcntl(o->group_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+		p->group = fcntl(o->group_fd, F_DUPFD_CLOEXEC, SPAWN_FIRST_FREE_FD);
 		rc = p->group < 0 ? -errno : 0;
 	}
 	if (rc == 0)
 		rc = open_socket(p);
 	if (rc == 0) {
-		p->reserve = lift(open("/dev/null", O_RDONLY | O_CLOEXEC));
+		p->reserve = spawn_move_fd_high(open("/dev/null", O_RDONLY | O_CLOEXEC));
 		rc = p->reserve < 0 ? p->reserve : 0;
 	}
 	return rc;
@@ -239,8 +227,9 @@ static int add_sink(posix_spawn_file_actions_t *actions, int fd, const struct si
 	return posix_spawn_file_actions_addopen(actions, fd, s->path, O_RDWR | O_NOCTTY, 0);
 }
 
-static int fill_actions(posix_spawn_file_actions_t *actions, const struct plan *p)
+static int fill_actions(posix_spawn_file_actions_t *actions, const void *user)
 {
+	const struct plan *p = user;
 	bool script = p->script >= 0;
 	int rc = p->input >= 0
 		? posix_spawn_file_actions_adddup2(actions, p->input, STDIN_FILENO)
@@ -316,36 +305,13 @@ static int put_words(const struct plan *p, struct numbers *n, char *words[WORDS_
 	return 0;
 }
 
-static int spawn_runner(const struct plan *p, const posix_spawn_file_actions_t *actions,
-	const posix_spawnattr_t *attributes, pid_t *ret_pid)
+static int spawn_runner(const struct plan *p, pid_t *ret_pid)
 {
+	const struct throwaway_options *o = p->options;
 	struct numbers numbers;
 	char *words[WORDS_MAX];
 	int rc = put_words(p, &numbers, words);
-	return rc < 0 ? rc
-		      : -posix_spawn(ret_pid, p->options->holder, actions, attributes, words,
-				p->options->envp);
-}
-
-static int spawn(const struct plan *p, pid_t *ret_pid)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	int rc = -posix_spawn_file_actions_init(&actions);
-	if (rc < 0)
-		return rc;
-	rc = -posix_spawnattr_init(&attributes);
-	if (rc < 0)
-		goto err_actions;
-	rc = fill_actions(&actions, p);
-	if (rc == 0)
-		rc = spawn_set_attributes(&attributes);
-	if (rc == 0)
-		rc = spawn_runner(p, &actions, &attributes, ret_pid);
-	posix_spawnattr_destroy(&attributes);
-err_actions:
-	posix_spawn_file_actions_destroy(&actions);
-	return rc;
+	return rc < 0 ? rc : spawn_program(o->holder, words, o->envp, fill_actions, p, ret_pid);
 }
 
 /* Open a pidfd in place of the reserved descriptor. */
@@ -401,7 +367,7 @@ int throwaway_start(const struct throwaway_options *o, struct throwaway *ret)
 	int pidfd = -1;
 	int rc = prepare(&p);
 	if (rc == 0)
-		rc = spawn(&p, &pid);
+		rc = spawn_runner(&p, &pid);
 	bool started = rc == 0;
 	if (started) {
 		close(p.runner); /* so that recv() returns when the runner ends */

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #define PEEK_NAME_MAX 32u
-#define FIRST_FREE_FD 16 /* our sockets are above it, so that dup2() in the child overwrites none */
 
 /* A free entry of p->hung; reaps hung helpers that have exited. NULL: there is none. */
 static pid_t *find_hung_slot(struct peek *p)
@@ -64,51 +63,32 @@ void peek_finish(struct peek *p)
 	discard_helper(p);
 }
 
-static int fill_actions(posix_spawn_file_actions_t *actions, int socket_fd)
+static int fill_actions(posix_spawn_file_actions_t *actions, const void *user)
 {
+	const int *socket_fd = user;
 	int rc = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
 	for (int fd = 1; rc == 0 && fd < 3; fd++)
 		rc = posix_spawn_file_actions_adddup2(actions, 0, fd);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, socket_fd, PEEKER_SOCKET_FD);
+		rc = posix_spawn_file_actions_adddup2(actions, *socket_fd, PEEKER_SOCKET_FD);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_addclosefrom_np(actions, PEEKER_SOCKET_FD + 1);
 	return -rc;
 }
 
-static int spawn_with(const char *holder, int socket_fd, pid_t *ret_pid)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	char *words[] = {(char *)"ringside-holder", (char *)PEEKER_OPTION, NULL}, *none[] = {NULL};
-	int rc = -posix_spawn_file_actions_init(&actions);
-	if (rc < 0)
-		return rc;
-	rc = -posix_spawnattr_init(&attributes);
-	if (rc == 0) {
-		rc = fill_actions(&actions, socket_fd);
-		if (rc == 0)
-			rc = spawn_set_attributes(&attributes);
-		if (rc == 0)
-			rc = -posix_spawn(ret_pid, holder, &actions, &attributes, words, none);
-		posix_spawnattr_destroy(&attributes);
-	}
-	posix_spawn_file_actions_destroy(&actions);
-	return rc;
-}
-
 static int start(struct peek *p)
 {
+	char *words[] = {(char *)"ringside-holder", (char *)PEEKER_OPTION, NULL}, *none[] = {NULL};
 	int fds[2], high[2];
 	if (!p->holder)
 		return -ENOSYS;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return -errno;
-	for (int i = 0; i < 2; i++) {
-		high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-		close(fds[i]);
-	}
-	int rc = high[0] < 0 || high[1] < 0 ? -EMFILE : spawn_with(p->holder, high[1], &p->pid);
+	for (int i = 0; i < 2; i++)
+		high[i] = spawn_move_fd_high(fds[i]);
+	int rc = high[0] < 0 || high[1] < 0
+		? -EMFILE
+		: spawn_program(p->holder, words, none, fill_actions, &high[1], &p->pid);
 	if (high[1] >= 0)
 		close(high[1]);
 	if (rc == 0)

@@ -17,29 +17,13 @@ static void on_text(
 		excerpt_add(&r->output[stream], bytes, length, &r->budget);
 }
 
-static void on_mark(void *user, const struct mark *mark)
-{
-	(void)user;
-	(void)mark;
-}
-
-static void on_record(void *user, const struct record *record, const struct event_header *event,
-	uint64_t position)
-{
-	(void)user;
-	(void)record;
-	(void)event;
-	(void)position;
-}
-
 static void on_lost(void *user, uint64_t bytes)
 {
 	struct rereading *r = user;
 	r->lost += bytes;
 }
 
-static const struct outline_callbacks callbacks = {
-	.text = on_text, .mark = on_mark, .record = on_record, .lost = on_lost};
+static const struct outline_callbacks callbacks = {.text = on_text, .lost = on_lost};
 
 void exec_outline(
 	const struct exec *e, const struct outline_place *from, struct outline *ret_outline)

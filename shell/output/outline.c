@@ -36,13 +36,15 @@ static void on_text(void *user, uint64_t offset, const void *bytes, size_t lengt
 static void on_mark(void *user, const struct mark *mark)
 {
 	struct reader *r = user;
-	r->callbacks->mark(r->user, mark);
+	if (r->callbacks->mark)
+		r->callbacks->mark(r->user, mark);
 }
 
 static void on_record(void *user, const struct record *record)
 {
 	struct reader *r = user;
-	r->callbacks->record(r->user, record, &r->event->header, r->position);
+	if (r->callbacks->record)
+		r->callbacks->record(r->user, record, &r->event->header, r->position);
 }
 
 static void on_stream(void *user, enum event_source source, const uint8_t *bytes, size_t length)

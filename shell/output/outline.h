@@ -29,8 +29,8 @@ struct outline_callbacks {
 	 */
 	void (*text)(void *user, enum event_source source, uint64_t offset, const void *bytes,
 		size_t length);
-	void (*mark)(void *user, const struct mark *mark);
-	/* event: has its offset and time; position: start of the event in the event log. */
+	void (*mark)(void *user, const struct mark *mark); /* may be NULL */
+	/* event: has its offset and time; position: start of the event in the event log. May be NULL. */
 	void (*record)(void *user, const struct record *record, const struct event_header *event,
 		uint64_t position);
 	/* The shell has exited and the holder has started another one; may be NULL. */

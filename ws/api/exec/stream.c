@@ -113,23 +113,7 @@ static void on_lost(void *user, uint64_t bytes)
 	put_event(f, json_pack("{s:s, s:I}", "type", "truncated", "bytes", (json_int_t)bytes));
 }
 
-static void on_mark(void *user, const struct mark *mark)
-{
-	(void)user;
-	(void)mark;
-}
-
-static void on_record(void *user, const struct record *record, const struct event_header *event,
-	uint64_t position)
-{
-	(void)user;
-	(void)record;
-	(void)event;
-	(void)position;
-}
-
-static const struct outline_callbacks callbacks = {
-	.text = on_text, .mark = on_mark, .record = on_record, .lost = on_lost};
+static const struct outline_callbacks callbacks = {.text = on_text, .lost = on_lost};
 
 static void put_start(struct follower *f)
 {

@@ -10,12 +10,12 @@
 #define CAN 0x18
 #define ESC 0x1b
 
-static struct query *at(const struct queries *q, size_t i)
+static struct scan_query *at(const struct queries *q, size_t i)
 {
 	return &q->items[(q->first + i) & (q->capacity - 1)];
 }
 
-static uint64_t end_of(const struct query *range)
+static uint64_t end_of(const struct scan_query *range)
 {
 	return range->start + range->length;
 }
@@ -43,7 +43,7 @@ static bool grow(struct queries *q)
 	size_t capacity = q->capacity ? q->capacity * 2 : CAPACITY_MIN;
 	if (capacity > QUERIES_MAX)
 		return false;
-	struct query *items = malloc(capacity * sizeof *items);
+	struct scan_query *items = malloc(capacity * sizeof *items);
 	if (!items)
 		return false;
 	for (size_t i = 0; i < q->count; i++)
@@ -66,12 +66,7 @@ void queries_add(struct queries *q, const struct scan_query *range)
 		}
 		forget_oldest(q);
 	}
-	*at(q, q->count++) = (struct query){
-		.start = range->start,
-		.length = range->length,
-		.string = range->string,
-		.ends = range->ends,
-	};
+	*at(q, q->count++) = *range;
 }
 
 void queries_trim(struct queries *q, uint64_t offset)
@@ -108,14 +103,14 @@ uint64_t queries_next_end(const struct queries *q, uint64_t from, uint64_t end)
 	return i < q->count && end_of(at(q, i)) < end ? end_of(at(q, i)) : end;
 }
 
-static bool is_hidden(const struct query *range, uint8_t c)
+static bool is_hidden(const struct scan_query *range, uint8_t c)
 {
 	/* Terminals execute controls inside a control sequence, but not inside a string. */
 	return range->string || c >= 0x20 || c == ESC || c == ENQ;
 }
 
 /* Blank the part of range that lies in bytes. */
-static void blank(const struct query *range, uint64_t offset, uint8_t *bytes, size_t length)
+static void blank(const struct scan_query *range, uint64_t offset, uint8_t *bytes, size_t length)
 {
 	uint64_t from = range->start > offset ? range->start - offset : 0;
 	uint64_t to = end_of(range) - offset < length ? end_of(range) - offset : length;
@@ -139,7 +134,7 @@ static void blank(const struct query *range, uint64_t offset, uint8_t *bytes, si
 size_t queries_apply(const struct queries *q, uint64_t offset, uint8_t *bytes, size_t length)
 {
 	for (size_t i = find(q, offset); i < q->count; i++) {
-		const struct query *range = at(q, i);
+		const struct scan_query *range = at(q, i);
 		if (range->start >= offset + length)
 			break;
 		if (end_of(range) > offset + length && range->start > offset) {

@@ -13,18 +13,10 @@
 /* Ranges kept. When the oldest are forgotten, the output before them is not replayed. */
 #define QUERIES_MAX 65536u
 
-/* A range of output. */
-struct query {
-	uint64_t start;  /* absolute offset */
-	uint32_t length; /* bytes */
-	bool string;     /* a terminal does not execute C0 controls inside */
-	bool ends;       /* its introducer ends an unfinished sequence, so ST or CAN replaces it */
-};
-
 /* A set of ranges, ordered by offset. */
 struct queries {
-	struct query *items; /* circular, `capacity` of them */
-	size_t first;        /* index of the oldest */
+	struct scan_query *items; /* circular, `capacity` of them */
+	size_t first;             /* index of the oldest */
 	size_t count;
 	size_t capacity; /* a power of two, or 0 */
 	uint64_t floor;  /* do not replay output before this offset: ranges were forgotten */

@@ -34,11 +34,6 @@ struct block_writer {
 	uint8_t all[sizeof(uint32_t) * 2 + LINES_MAX * HEAD_MAX + BLOCK_BYTES * 3];
 };
 
-static size_t aligned(size_t size)
-{
-	return (size + _Alignof(struct packed) - 1) & ~(_Alignof(struct packed) - 1);
-}
-
 /* Writing */
 
 struct block_writer *block_writer_create(void)
@@ -92,7 +87,7 @@ static bool is_plain(const struct packed *p)
 
 bool block_writer_add(struct block_writer *w, const struct packed *p, uint32_t times)
 {
-	size_t size = aligned(packed_size(p));
+	size_t size = packed_align(packed_size(p));
 	if (w->stored + size > BLOCK_BYTES)
 		return false;
 	bool plain = is_plain(p);
@@ -224,7 +219,7 @@ static size_t read_line(struct parts *from, struct packed *to, size_t space, uin
 	size_t runs = (size_t)get(head, PACKED_CELLS_MAX), extent = (size_t)get(head, UINT16_MAX),
 	       trimmed = flags & PLAIN ? extent : (size_t)get(head, UINT16_MAX),
 	       bytes = flags & PLAIN ? extent : (size_t)get(head, LINE_BYTES_MAX);
-	size_t size = aligned(sizeof *to + runs * sizeof *to->run + bytes);
+	size_t size = packed_align(sizeof *to + runs * sizeof *to->run + bytes);
 	if (head->failed || size > space || bytes > (size_t)(from->texts.end - from->texts.at))
 		return 0;
 	*to = (struct packed){.offset = from->offset,

@@ -23,23 +23,28 @@ struct cell packed_next(const uint8_t **at, unsigned *ret_cells)
 	return cell_make(text, *ret_cells, 0);
 }
 
-void packed_unpack_to(const struct packed *p, struct line *line)
+unsigned packed_cells(const struct packed *p, struct cell *cells, unsigned max)
 {
 	const uint8_t *at = packed_text(p);
-	unsigned i = 0, run = 0, run_end = p->runs > 0 ? p->run[0].cells : UINT32_MAX;
-	line->offset = p->offset;
-	line->wrapped = p->wrapped;
-	line->used = p->extent < line->length ? p->extent : line->length;
-	while (i < line->used) {
-		unsigned cells;
-		struct cell cell = packed_next(&at, &cells);
+	unsigned run = 0, run_end = p->runs > 0 ? p->run[0].cells : UINT32_MAX, columns;
+	unsigned extent = p->extent < max ? p->extent : max;
+	for (unsigned i = 0; i < extent;) {
+		struct cell cell = packed_next(&at, &columns);
 		while (i >= run_end && run + 1u < p->runs)
 			run_end += p->run[++run].cells;
 		cell.style = p->runs > 0 ? p->run[run].style : 0;
-		line->cells[i++] = cell;
-		if (cells == 2 && i < line->used)
-			line->cells[i++] = cell_make(0, 0, cell.style);
+		cells[i++] = cell;
+		if (columns == 2 && i < extent)
+			cells[i++] = cell_make(0, 0, cell.style);
 	}
+	return extent;
+}
+
+void packed_unpack_to(const struct packed *p, struct line *line)
+{
+	line->offset = p->offset;
+	line->wrapped = p->wrapped;
+	line->used = packed_cells(p, line->cells, line->length);
 }
 
 struct line *packed_unpack(const struct packed *p, unsigned length)

@@ -43,6 +43,15 @@ static inline size_t packed_size(const struct packed *p)
 	return sizeof *p + p->runs * sizeof *p->run + p->bytes;
 }
 
+/* Size rounded up, so that another packed line can follow. */
+static inline size_t packed_align(size_t size)
+{
+	return (size + _Alignof(struct packed) - 1) & ~(_Alignof(struct packed) - 1);
+}
+
+/* Unpack the cells up to the last that is not untouched, at most max. Returns their number. */
+unsigned packed_cells(const struct packed *p, struct cell *cells, unsigned max);
+
 /* Unpack into a new line of `length` cells; NULL if memory is short. */
 struct line *packed_unpack(const struct packed *p, unsigned length);
 

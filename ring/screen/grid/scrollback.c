@@ -20,11 +20,6 @@ struct scrollback_chunk {
 	_Alignas(struct packed) uint8_t bytes[];
 };
 
-static size_t aligned(size_t size)
-{
-	return (size + _Alignof(struct packed) - 1) & ~(_Alignof(struct packed) - 1);
-}
-
 void scrollback_init(struct scrollback *b, unsigned max)
 {
 	*b = (struct scrollback){.max = max};
@@ -251,7 +246,7 @@ static struct packed *allocate(struct scrollback *b, size_t size)
 		b->newest = chunk;
 	}
 	struct packed *p = (struct packed *)(void *)(chunk->bytes + chunk->used);
-	chunk->used += (uint32_t)aligned(size);
+	chunk->used += (uint32_t)packed_align(size);
 	chunk->entries++;
 	return p;
 }

@@ -23,25 +23,12 @@ static const struct style *style_of(const struct painter *p, struct cell cell)
 
 unsigned paint_cells_of(struct painted from, struct cell cells[SCREEN_SIDE_MAX])
 {
-	unsigned extent = from.line ? line_extent(from.line) : from.packed->extent;
+	if (!from.line)
+		return packed_cells(from.packed, cells, SCREEN_SIDE_MAX);
+	unsigned extent = line_extent(from.line);
 	if (extent > SCREEN_SIDE_MAX)
 		extent = SCREEN_SIDE_MAX;
-	if (from.line) {
-		memcpy(cells, from.line->cells, extent * sizeof *cells);
-		return extent;
-	}
-	const struct packed *packed = from.packed;
-	const uint8_t *at = packed_text(packed);
-	unsigned run = 0, run_end = packed->runs > 0 ? packed->run[0].cells : UINT32_MAX, count;
-	for (unsigned i = 0; i < extent;) {
-		struct cell cell = packed_next(&at, &count);
-		while (i >= run_end && run + 1u < packed->runs)
-			run_end += packed->run[++run].cells;
-		cell.style = packed->runs > 0 ? packed->run[run].style : 0;
-		cells[i++] = cell;
-		if (count == 2 && i < extent)
-			cells[i++] = cell_make(0, 0, cell.style);
-	}
+	memcpy(cells, from.line->cells, extent * sizeof *cells);
 	return extent;
 }
 

@@ -17,12 +17,10 @@ static void move_lines(struct screen *s, struct flow *f, struct scrollback *ret_
 		flow_append(f,
 			(struct flow_line){
 				.packed = scrollback_get(&s->scrollback, i), .old = i + 1});
-	for (unsigned y = 0; y < b->count; y++) {
-		unsigned i = b->first + y;
+	for (unsigned y = 0; y < b->count; y++)
 		flow_append(f,
-			(struct flow_line){.line = b->rows[i >= b->count ? i - b->count : i],
-				.old = s->scrollback.count + y + 1});
-	}
+			(struct flow_line){
+				.line = buffer_row(b, y), .old = s->scrollback.count + y + 1});
 	*ret_old = s->scrollback;
 	scrollback_init_behind(&s->scrollback, ret_old);
 	free(b->rows);
@@ -183,11 +181,8 @@ static void resize_alternate(
 	unsigned first = 0;
 	if (old_rows > s->rows && b->y + 1 > s->rows)
 		first = b->y + 1 - s->rows;
-	for (unsigned y = first; y < old_rows && y - first < s->rows; y++) {
-		unsigned i = b->first + y;
-		keep_row(&fresh->rows[y - first], &b->rows[i >= b->count ? i - b->count : i],
-			s->cols > old_cols);
-	}
+	for (unsigned y = first; y < old_rows && y - first < s->rows; y++)
+		keep_row(&fresh->rows[y - first], buffer_slot(b, y), s->cols > old_cols);
 	for (unsigned y = 0; y < s->rows; y++)
 		fresh->rows[y]->version = s->version;
 	struct line **rows = b->rows;

@@ -45,6 +45,18 @@ struct buffer {
 	uint64_t moved; /* version in which rows last moved */
 };
 
+/* Slot of row y. */
+static inline struct line **buffer_slot(const struct buffer *b, unsigned y)
+{
+	unsigned i = b->first + y;
+	return &b->rows[i >= b->count ? i - b->count : i];
+}
+
+static inline struct line *buffer_row(const struct buffer *b, unsigned y)
+{
+	return *buffer_slot(b, y);
+}
+
 /* Charset state. Charsets are identified by their final byte; 'B' is ASCII. */
 struct charsets {
 	uint8_t g[4];
@@ -119,9 +131,7 @@ struct screen {
 /* Slot of row y of the active buffer. */
 static inline struct line **screen_slot(const struct screen *s, unsigned y)
 {
-	const struct buffer *b = s->active;
-	unsigned i = b->first + y;
-	return &b->rows[i >= b->count ? i - b->count : i];
+	return buffer_slot(s->active, y);
 }
 
 /* Row y of the active buffer. It may be shared with other rows until it is touched. */

@@ -69,7 +69,7 @@ static bool is_odd(const struct screen *s)
 	bool odd = s->rows == 1 || s->had_graphemes; /* so is a part of a cluster that was cut */
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned y = 0; buffers[i]->rows && y < s->rows; y++)
-			odd = odd || has_halves(s, drawn_line(buffers[i], y), s->cols);
+			odd = odd || has_halves(s, buffer_row(buffers[i], y), s->cols);
 	for (unsigned i = 0; i < s->scrollback.count && !odd; i++) {
 		struct line *line = packed_unpack(scrollback_get(&s->scrollback, i), s->cols);
 		odd = has_halves(s, line, s->cols);

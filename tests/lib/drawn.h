@@ -188,18 +188,12 @@ static inline const struct style *drawn_style(const struct screen *s, uint32_t n
 	return style;
 }
 
-static inline const struct line *drawn_line(const struct buffer *b, unsigned y)
-{
-	unsigned i = b->first + y;
-	return b->rows[i >= b->count ? i - b->count : i];
-}
-
 /* A row as text: blanks for empty cells, nothing after the last character. */
 static inline const char *drawn_row(const struct drawn *d, unsigned y)
 {
 	static char text[SCREEN_SIDE_MAX * 32];
 	const struct screen *s = d->screen;
-	const struct line *line = drawn_line(s->active, y);
+	const struct line *line = buffer_row(s->active, y);
 	size_t length = 0;
 	for (unsigned x = 0; x < line_trimmed(line) && x < s->cols; x++) {
 		struct cell cell = line->cells[x];
@@ -234,7 +228,7 @@ static inline const char *drawn_rows(const struct drawn *d)
 
 static inline const struct style *drawn_style_at(const struct drawn *d, unsigned y, unsigned x)
 {
-	return drawn_style(d->screen, drawn_line(d->screen->active, y)->cells[x].style);
+	return drawn_style(d->screen, buffer_row(d->screen->active, y)->cells[x].style);
 }
 
 static inline void drawn_type_many(struct drawn *d, const char *text, unsigned times)

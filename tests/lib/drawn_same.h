@@ -99,11 +99,11 @@ static inline void drawn_same_rows(const struct screen *a, const struct buffer *
 	bool first = !exact && x == &a->primary && b->scrollback.count == 0;
 	for (unsigned row = 0; x->rows && row < a->rows; row++) {
 		bool filled = !exact && drawn_is_filled(a, x, row) &&
-			!cell_has_content(drawn_line(x, row)->cells[a->cols - 1]);
+			!cell_has_content(buffer_row(x, row)->cells[a->cols - 1]);
 		drawn_same_line(
-			a, drawn_line(x, row), b, drawn_line(y, row), a->cols - filled, exact);
+			a, buffer_row(x, row), b, buffer_row(y, row), a->cols - filled, exact);
 		DRAWN_CHECK((first && row == 0) ||
-			drawn_line(x, row)->wrapped == drawn_line(y, row)->wrapped);
+			buffer_row(x, row)->wrapped == buffer_row(y, row)->wrapped);
 	}
 }
 
@@ -216,7 +216,7 @@ static inline void drawn_expect_same(const struct drawn *left, const struct draw
 		DRAWN_CHECK(x->x == y->x && x->y == y->y);
 		DRAWN_CHECK(x->top == y->top && x->bottom == y->bottom);
 		for (unsigned row = 0; x->rows && row < a->rows; row++)
-			DRAWN_CHECK(drawn_line(x, row)->offset == drawn_line(y, row)->offset);
+			DRAWN_CHECK(buffer_row(x, row)->offset == buffer_row(y, row)->offset);
 	}
 	drawn_same_style(a, &a->pen, b, &b->pen, true);
 	DRAWN_CHECK(memcmp(&a->charsets, &b->charsets, sizeof a->charsets) == 0);

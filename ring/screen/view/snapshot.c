@@ -80,19 +80,13 @@ struct source {
 	unsigned above; /* lines of scrollback */
 };
 
-static struct line *row(const struct buffer *b, unsigned y)
-{
-	unsigned i = b->first + y;
-	return b->rows[i >= b->count ? i - b->count : i];
-}
-
 static struct painted get_line(const void *user, size_t i)
 {
 	const struct source *from = user;
 	if (i < from->above)
 		return (struct painted){.packed = scrollback_get(&from->s->scrollback,
 						from->s->scrollback.count - from->above + i)};
-	return (struct painted){.line = row(from->buffer, (unsigned)(i - from->above))};
+	return (struct painted){.line = buffer_row(from->buffer, (unsigned)(i - from->above))};
 }
 
 static void put_lines(struct painter *p, const struct buffer *b, unsigned above)
@@ -102,7 +96,7 @@ static void put_lines(struct painter *p, const struct buffer *b, unsigned above)
 	/* Omit blank rows at the bottom, unless the screen must scroll. */
 	size_t least = p->on_mark ? p->mark + 1 : 1;
 	while (above == 0 && count > least && !p->offsets) {
-		const struct line *line = row(b, (unsigned)count - 1);
+		const struct line *line = buffer_row(b, (unsigned)count - 1);
 		if (line->wrapped || line_extent(line) > 0)
 			break;
 		count--;
@@ -173,7 +167,7 @@ static void put_cursor(struct painter *p, bool draws)
 {
 	const struct screen *s = p->s;
 	const struct buffer *b = s->active;
-	const struct line *line = row(b, b->y);
+	const struct line *line = buffer_row(b, b->y);
 	if (b->x < s->cols) {
 		put_column(p, b->x);
 		return;
@@ -302,7 +296,7 @@ static bool is_joinable(const struct painter *p, struct cell *ret_cell)
 {
 	const struct screen *s = p->s;
 	const struct buffer *b = s->active;
-	const struct line *line = row(b, b->y);
+	const struct line *line = buffer_row(b, b->y);
 	struct style pen = s->pen;
 	if (s->join == 0 || b->x < s->join || b->x - s->join >= line->length)
 		return false;

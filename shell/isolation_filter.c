@@ -6,6 +6,9 @@
  */
 #include "shell/isolation_filter.h"
 
+#include "pty/spawn.h"
+#include "shell/write_all.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -30,8 +33,7 @@
 #error "no system call filter for this architecture"
 #endif
 
-#define FIRST_FREE_FD 16 /* above the descriptors that are set up for a child */
-#define X32 0x40000000u  /* bit of the x32 system calls on x86-64 */
+#define X32 0x40000000u /* bit of the x32 system calls on x86-64 */
 #define FIELD(name) ((uint32_t)offsetof(struct seccomp_data, name))
 #define REFUSE(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 #define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (offset))
@@ -107,25 +109,16 @@ static const struct sock_filter filter[] = {
 
 int isolation_filter_make(void)
 {
-	const char *bytes = (const char *)filter;
-	size_t done = 0;
-	int low = memfd_create("ringside-filter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-	int error = errno;
-	if (low >= 0)
-		close(low);
+	int fd = spawn_move_fd_high(
+		memfd_create("ringside-filter", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	if (fd < 0)
-		return -error;
-	while (done < sizeof filter) {
-		ssize_t n = write(fd, bytes + done, sizeof filter - done);
-		if (n < 0 && errno != EINTR)
-			break;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	if (done == sizeof filter &&
-		fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
 		return fd;
-	int rc = -errno;
+	int rc = write_all(fd, filter, sizeof filter);
+	if (rc == 0 &&
+		fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
+		rc = -errno;
+	if (rc == 0)
+		return fd;
 	close(fd);
 	return rc;
 }

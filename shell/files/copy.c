@@ -2,6 +2,7 @@
 #include "shell/files/copy.h"
 
 #include "shell/files/attributes.h"
+#include "shell/write_all.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,17 +24,9 @@ static int copy_bytes(int from, int to)
 		ssize_t n = read(from, piece, PIECE);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0) {
-			rc = n < 0 ? -errno : 0;
+		if (n == 0)
 			break;
-		}
-		for (ssize_t done = 0; rc == 0 && done < n;) {
-			ssize_t m = write(to, piece + done, (size_t)(n - done));
-			if (m >= 0)
-				done += m;
-			else if (errno != EINTR)
-				rc = -errno;
-		}
+		rc = n < 0 ? -errno : write_all(to, piece, (size_t)n);
 	}
 	free(piece);
 	return rc;

@@ -10,6 +10,7 @@
 #include "shell/files/temp_name.h"
 #include "shell/files/entry.h"
 #include "shell/hash.h"
+#include "shell/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,11 +98,9 @@ static int copy_spool(const struct replace *r)
 			return -errno;
 		if (n == 0)
 			break;
-		for (ssize_t done = 0, m; done<n; done += m> 0 ? m : 0) {
-			m = pwrite(r->target_fd, piece + done, (size_t)(n - done), size + done);
-			if (m < 0 && errno != EINTR)
-				return -errno;
-		}
+		int rc = write_all_at(r->target_fd, piece, (size_t)n, (uint64_t)size);
+		if (rc < 0)
+			return rc;
 		size += n;
 	}
 	return ftruncate(r->target_fd, size) < 0 ? -errno : 0;
@@ -300,33 +299,12 @@ int replace_open(const struct place *p, const char *path, const struct replace_o
 
 int replace_write(struct replace *r, const void *bytes, size_t length)
 {
-	const char *at = bytes;
-	while (length > 0) {
-		ssize_t n = write(r->fd, at, length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		at += n;
-		length -= (size_t)n;
-	}
-	return 0;
+	return write_all(r->fd, bytes, length);
 }
 
 int replace_write_at(struct replace *r, uint64_t offset, const void *bytes, size_t length)
 {
-	const char *at = bytes;
-	while (length > 0) {
-		ssize_t n = pwrite(r->fd, at, length, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		at += n;
-		offset += (uint64_t)n;
-		length -= (size_t)n;
-	}
-	return 0;
+	return write_all_at(r->fd, bytes, length, offset);
 }
 
 /* Name the unnamed file. */

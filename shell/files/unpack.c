@@ -1,6 +1,8 @@
 /* libarchive parses; files are written through openat2(2), one directory at a time. */
 #include "shell/files/unpack.h"
 
+#include "shell/write_all.h"
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -101,21 +103,6 @@ static int open_parent(struct unpacking *u, const char *name, struct place_entry
 	return 0;
 }
 
-static int write_all(int fd, const char *bytes, size_t length, int64_t offset)
-{
-	while (length > 0) {
-		ssize_t n = pwrite(fd, bytes, length, offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		length -= (size_t)n;
-		offset += n;
-	}
-	return 0;
-}
-
 static int write_content(struct unpacking *u, int fd, int64_t size)
 {
 	const void *bytes;
@@ -129,7 +116,7 @@ static int write_content(struct unpacking *u, int fd, int64_t size)
 		ARCHIVE_OK) {
 		if (offset < 0 || offset > size || (int64_t)length > size - offset)
 			return -EBADMSG;
-		rc = write_all(fd, bytes, length, offset);
+		rc = write_all_at(fd, bytes, length, (uint64_t)offset);
 		if (rc < 0)
 			return rc;
 	}

@@ -1,6 +1,8 @@
 /* See output_file.h. The file has a header, the labels, the bytes. All of it is validated. */
 #include "shell/output/output_file.h"
 
+#include "shell/write_all.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,21 +34,6 @@ struct header {
 };
 
 _Static_assert(sizeof(struct header) == 72, "the file's layout is frozen");
-
-static int write_all(int fd, const void *bytes, size_t length)
-{
-	const uint8_t *at = bytes;
-	while (length > 0) {
-		ssize_t n = write(fd, at, length);
-		if (n > 0) {
-			at += n;
-			length -= (size_t)n;
-		} else if (n < 0 && errno != EINTR) {
-			return -errno;
-		}
-	}
-	return 0;
-}
 
 static int read_all(int fd, void *bytes, size_t length, uint64_t at)
 {

@@ -5,6 +5,7 @@
 #include "shell/recording/sealing.h"
 
 #include "shell/recording/segment_reader.h"
+#include "shell/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,22 +14,6 @@
 
 #define SEAL_FRAME ((size_t)256 << 10) /* bytes of records in a frame of a sealed segment */
 #define SEAL_FRAMES_MAX 1024u          /* entries kept for frames */
-
-int sealing_write_all(int fd, const uint8_t *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = write(fd, bytes, length);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n == 0)
-			return -ENOSPC;
-		if (n > 0) {
-			bytes += n;
-			length -= (size_t)n;
-		}
-	}
-	return 0;
-}
 
 struct seal {
 	int fd;
@@ -46,7 +31,7 @@ struct seal {
 static int put(struct seal *s, const uint8_t *bytes, size_t length)
 {
 	s->position += length;
-	return sealing_write_all(s->fd, bytes, length);
+	return write_all(s->fd, bytes, length);
 }
 
 static int put_frame(struct seal *s)

@@ -11,6 +11,3 @@
  * `to` is incomplete or missing.
  */
 int sealing_write(int dir_fd, const char *file, const char *to, struct segment_codec *codec);
-
-/* Write all bytes, blocking. Returns 0 or a negative errno. */
-int sealing_write_all(int fd, const uint8_t *bytes, size_t length);

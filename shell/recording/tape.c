@@ -6,6 +6,7 @@
 
 #include "shell/recording/sealing.h"
 #include "shell/recording/segment_reader.h"
+#include "shell/write_all.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -298,7 +299,7 @@ static int begin(struct tape *t, int dir_fd, const struct segment_record *first)
 	if (fd < 0)
 		return -errno;
 	size_t size = segment_put_head(&head, bytes);
-	int rc = sealing_write_all(fd, bytes, size);
+	int rc = write_all(fd, bytes, size);
 	if (rc < 0) {
 		unlinkat(dir_fd, file, 0);
 		close(fd);
@@ -370,7 +371,7 @@ int tape_write(struct tape *t, struct segment_codec *codec, const uint8_t *recor
 	if (rc >= 0)
 		rc = fd = open_segment(t, dir_fd, &first);
 	if (rc >= 0) {
-		rc = sealing_write_all(fd, frame, size);
+		rc = write_all(fd, frame, size);
 		/* If this fails too, reopen() truncates it. */
 		if (rc < 0 && ftruncate(fd, (off_t)t->size) < 0)
 			rc = -errno;

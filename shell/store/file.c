@@ -4,6 +4,8 @@
  */
 #include "shell/store/file.h"
 
+#include "shell/write_all.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -80,22 +82,13 @@ static int save(int dir_fd, const char *name, const char *text, size_t length, b
 	char temporary[NAME_MAX + 1];
 	if ((size_t)snprintf(temporary, sizeof temporary, "%s.new", name) >= sizeof temporary)
 		return -ENAMETOOLONG;
-	int rc = 0;
 	/* An existing file was left by a killed writer or planted by an attacker. */
 	unlinkat(dir_fd, temporary, 0);
 	int fd = openat(
 		dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	while (rc == 0 && length > 0) {
-		ssize_t n = write(fd, text, length);
-		if (n > 0) {
-			text += n;
-			length -= (size_t)n;
-		} else if (n < 0 && errno != EINTR) {
-			rc = -errno;
-		}
-	}
+	int rc = write_all(fd, text, length);
 	if (rc == 0 && durably && fsync(fd) < 0)
 		rc = -errno;
 	if (close(fd) < 0 && rc == 0)

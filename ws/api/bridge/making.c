@@ -4,6 +4,7 @@
  */
 #include "ws/api/bridge/sandbox_internal.h"
 
+#include "shell/write_all.h"
 #include "ws/api/read/refuse.h"
 
 #include <dirent.h>
@@ -63,18 +64,6 @@ struct making {
 	json_t *sessions; /* loaded; owned, or NULL */
 	int error;
 };
-
-static int write_all(int fd, const char *text, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = write(fd, text, length);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		text += n > 0 ? n : 0;
-		length -= n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
 
 /* Rewrite the script on each use, in case it was replaced; by rename, as commands may read it. */
 static int write_enter(int dir_fd, const struct making *m)

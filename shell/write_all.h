@@ -1,0 +1,11 @@
+/* Writing all bytes to a blocking descriptor. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Returns 0 or a negative errno; -ENOSPC if nothing could be written. */
+int write_all(int fd, const void *bytes, size_t length);
+
+/* The same at an offset of a file. */
+int write_all_at(int fd, const void *bytes, size_t length, uint64_t offset);

@@ -13,6 +13,7 @@
 #include "shell/environment.h"
 #include "shell/isolation.h"
 #include "shell/user.h"
+#include "shell/words.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -41,7 +42,7 @@ static char **prepend(const char *const *words, size_t count, char **list)
 	char **all = calloc(count + length + 1, sizeof *all);
 	for (size_t i = 0; all && i < count; i++)
 		if (!(all[i] = strdup(words[i]))) {
-			isolation_free_words(all);
+			words_free(all);
 			all = NULL;
 		}
 	if (all && length > 0)
@@ -49,7 +50,7 @@ static char **prepend(const char *const *words, size_t count, char **list)
 	if (all)
 		free(list);
 	else
-		isolation_free_words(list);
+		words_free(list);
 	return all;
 }
 
@@ -172,7 +173,7 @@ char **bounds_hide_environment(char **environment)
 	if (!environment)
 		return environment;
 	char **hidden = user_hide_environment(environment);
-	environment_destroy(environment);
+	words_free(environment);
 	return hidden;
 }
 
@@ -196,7 +197,7 @@ bool bounds_can_reach(const struct bounds *b, const char *directory)
 
 void bounds_release(struct bounded *bounded)
 {
-	isolation_free_words(bounded->wrapper);
+	words_free(bounded->wrapper);
 	if (bounded->group_fd > 0)
 		close(bounded->group_fd);
 	*bounded = (struct bounded){0};

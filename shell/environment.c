@@ -4,6 +4,8 @@
  */
 #include "shell/environment.h"
 
+#include "shell/words.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +138,7 @@ char **environment_inherit(char *const *base, const char *const *requested, size
 	}
 	return list;
 err_list:
-	environment_destroy(list);
+	words_free(list);
 	return NULL;
 }
 
@@ -163,7 +165,7 @@ char **environment_create(
 		goto err_list;
 	return list;
 err_list:
-	environment_destroy(list);
+	words_free(list);
 	return NULL;
 }
 
@@ -173,13 +175,6 @@ char **environment_with(char *const *base, const char *name, const char *value)
 	char **list = allocate(base, 1);
 	if (list && put_all(list, &used, base) && put(list, &used, name, strlen(name), value))
 		return list;
-	environment_destroy(list);
+	words_free(list);
 	return NULL;
-}
-
-void environment_destroy(char **environment)
-{
-	for (size_t i = 0; environment && environment[i]; i++)
-		free(environment[i]);
-	free(environment);
 }

@@ -10,6 +10,7 @@
 #include "shell/isolation_filter.h"
 #include "shell/program.h"
 #include "shell/user.h"
+#include "shell/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,13 +62,6 @@ static void put_all(struct words *w, const char *const *words)
 }
 
 #define PUT(w, ...) put_all(w, (const char *const[]){__VA_ARGS__, NULL})
-
-void isolation_free_words(char **words)
-{
-	for (size_t i = 0; words && words[i]; i++)
-		free(words[i]);
-	free(words);
-}
 
 static void put_empty(struct words *w, const char *path)
 {
@@ -172,7 +166,7 @@ static char **finish(struct words *w)
 {
 	if (!w->failed)
 		return w->list;
-	isolation_free_words(w->list);
+	words_free(w->list);
 	return NULL;
 }
 
@@ -319,8 +313,8 @@ static int try_once(const struct isolation *i, const struct user *user, char *re
 	char **hidden = user ? user_hide_environment(environ) : NULL;
 	int status = user && !hidden ? -1
 				     : run_once(i, list, user ? hidden : environ, text, sizeof text);
-	environment_destroy(hidden);
-	isolation_free_words(list);
+	words_free(hidden);
+	words_free(list);
 	if (status == 0)
 		return 0;
 	snprintf(ret_why, size, "bubblewrap does not work here: %s",

@@ -50,7 +50,7 @@ void isolation_close(struct isolation *i);
 /*
  * The words that go before a shell and its arguments, and run a starter that starts the shell in cwd. directory: the
  * session's, of which only the sub-folder "shell" is visible. respawn: see pty/starter.h. Returns a list for
- * isolation_free_words(), or NULL if memory is short.
+ * words_free(), or NULL if memory is short.
  */
 char **isolation_wrap_starter(
 	const struct isolation *i, const char *directory, const char *cwd, bool respawn);
@@ -66,9 +66,6 @@ bool isolation_is_below(const char *path, const char *directory);
  * certain; a path with symbolic links is never certain.
  */
 bool isolation_may_contain(const struct isolation *i, const char *directory);
-
-/* Free a list of words; NULL is ok. */
-void isolation_free_words(char **words);
 
 /* The file with the system call filter, not owned. Open it as ISOLATION_FILTER_FD to run such a list. */
 int isolation_filter(const struct isolation *i);

@@ -3,6 +3,7 @@
  * like), so they are renamed until it has changed to the user.
  */
 #include "shell/user.h"
+#include "shell/words.h"
 
 #include "pty/enter.h"
 
@@ -101,9 +102,7 @@ char **user_hide_environment(char *const *environment)
 		size_t size = sizeof ENTER_HIDDEN_PREFIX + strlen(environment[i]);
 		hidden[i] = malloc(size);
 		if (!hidden[i]) {
-			while (i > 0)
-				free(hidden[--i]);
-			free(hidden);
+			words_free(hidden);
 			return NULL;
 		}
 		snprintf(hidden[i], size, ENTER_HIDDEN_PREFIX "%s", environment[i]);

@@ -32,6 +32,6 @@ void user_words(const struct user *u, const char *ret_words[USER_WORDS]);
 
 /*
  * A copy of an environment with renamed variables, for a process that has yet to change from root to the user. For
- * environment_destroy(); NULL if memory is short.
+ * words_free(); NULL if memory is short.
  */
 char **user_hide_environment(char *const *environment);

@@ -18,6 +18,7 @@
 #include "shell/held/ending.h"
 #include "shell/store/file.h"
 #include "shell/process/internal.h"
+#include "shell/words.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -179,7 +180,7 @@ static int spawn(struct process *p, const struct process_options *o)
 		.nofile = t->config.nofile,
 	};
 	rc = held_start(&p->held, &options);
-	environment_destroy(environment);
+	words_free(environment);
 	return rc;
 }
 

@@ -7,6 +7,7 @@
 #include "shell/preamble.h"
 #include "shell/run/internal.h"
 #include "shell/store/directory.h"
+#include "shell/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -78,14 +79,14 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 	size_t length = o->command_length;
 	char *script = NULL, **environment = make_environment(all, o);
 	if (!environment || (o->preamble && !(script = make_script(o, &length)))) {
-		environment_destroy(environment);
+		words_free(environment);
 		return -ENOMEM;
 	}
 	char group[RUN_GROUP_SIZE];
 	struct bounded bounded;
 	int rc = bounds_command(all->config.bounds, run_group(mark, group), o->cwd, &bounded);
 	if (rc < 0) {
-		environment_destroy(environment);
+		words_free(environment);
 		free(script);
 		return rc;
 	}
@@ -116,7 +117,7 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 	bounds_release(&bounded);
 	if (rc < 0)
 		bounds_release_group(all->config.bounds, group, true);
-	environment_destroy(environment);
+	words_free(environment);
 	free(script);
 	if (rc == -ENOENT || rc == -EACCES || rc == -ENOTDIR) {
 		/* Either the directory was removed meanwhile, or there is no bash. */

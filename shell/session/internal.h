@@ -17,12 +17,6 @@ extern const struct held_kind session_kind;
 /* The callbacks of their executors. */
 extern const struct executor_callbacks session_executor_callbacks;
 
-/* Copy a NULL-terminated argv. Returns an owned list for session_argv_free(), or NULL if memory is short. */
-char **session_argv_copy(const char *const *argv);
-
-/* Free a list; NULL is ok. */
-void session_argv_free(char **argv);
-
 /* Change the state. exit_status, end and exited_ms must be set before. */
 void session_move(struct session *s, enum session_life state);
 

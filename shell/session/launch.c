@@ -9,6 +9,7 @@
 #include "shell/exec/shell_arguments.h"
 #include "shell/store/directory.h"
 #include "shell/store/file.h"
+#include "shell/words.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -63,7 +64,7 @@ static int set_zdotdir(const char *directory, char ***environment)
 	char **changed = environment_create(*environment, names, values, 1);
 	if (!changed)
 		return -ENOMEM;
-	environment_destroy(*environment);
+	words_free(*environment);
 	*environment = changed;
 	return 0;
 }

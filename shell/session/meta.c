@@ -7,6 +7,7 @@
 #include "ring/utf8.h"
 #include "shell/session/internal.h"
 #include "shell/store/document.h"
+#include "shell/words.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -35,7 +36,7 @@ static int read_argv(const json_t *list, char ***ret_argv)
 	for (size_t i = 0; i < count; i++)
 		if (!(argv[i] = json_string_value(json_array_get(list, i))))
 			return 0;
-	*ret_argv = session_argv_copy(argv);
+	*ret_argv = words_copy(argv);
 	return *ret_argv ? 0 : -ENOMEM;
 }
 

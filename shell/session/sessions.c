@@ -18,6 +18,7 @@
 #include "shell/session/launch.h"
 #include "shell/session/meta.h"
 #include "shell/wait/wait.h"
+#include "shell/words.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -70,8 +71,8 @@ void session_free(struct session *session)
 	budget_leave(&session->pane);
 	free(session->pane.cwd);
 	free(session->pane.shell);
-	session_argv_free(session->argv);
-	session_argv_free(session->shell_arguments);
+	words_free(session->argv);
+	words_free(session->shell_arguments);
 	free(session);
 }
 
@@ -90,31 +91,6 @@ static struct held_waiter *held_waiter_of(struct session_waiter *w)
 	return &w->held;
 }
 
-/* Programs in place of shells */
-
-char **session_argv_copy(const char *const *argv)
-{
-	size_t count = 0;
-	while (argv[count])
-		count++;
-	char **copy = calloc(count + 1, sizeof *copy);
-	for (size_t i = 0; copy && i < count; i++) {
-		copy[i] = strdup(argv[i]);
-		if (!copy[i]) {
-			session_argv_free(copy);
-			return NULL;
-		}
-	}
-	return copy;
-}
-
-void session_argv_free(char **argv)
-{
-	for (size_t i = 0; argv && argv[i]; i++)
-		free(argv[i]);
-	free(argv);
-}
-
 /* Creation */
 
 /* The initial environment: the session's id, the server's socket, and the requested variables. NULL: no memory. */
@@ -128,8 +104,8 @@ static char **make_environment(struct sessions *s, const struct session_options 
 	if (placed || (named && !s->config.socket))
 		environment = environment_create(
 			placed ? placed : named, o->env_names, o->env_values, o->env_count);
-	environment_destroy(placed);
-	environment_destroy(named);
+	words_free(placed);
+	words_free(named);
 	return environment;
 }
 
@@ -169,7 +145,7 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 	};
 	rc = held_start(&session->pane.held, &options);
 out:
-	environment_destroy(environment);
+	words_free(environment);
 	free(launch);
 	return rc;
 }
@@ -193,11 +169,11 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	session->pane.unicode = o->unicode;
 	session->pane.cwd = strdup(o->cwd ? o->cwd : s->config.cwd);
 	session->pane.shell = strdup(o->argv ? o->argv[0] : o->shell ? o->shell : "bash");
-	session->argv = o->argv ? session_argv_copy(o->argv) : NULL;
+	session->argv = o->argv ? words_copy(o->argv) : NULL;
 	snprintf(session->pane.held.id, sizeof session->pane.held.id, "%s", o->id);
 	snprintf(session->name, sizeof session->name, "%s", o->name ? o->name : o->id);
 	presence_init(&session->presence);
-	session->shell_arguments = o->shell_arguments ? session_argv_copy(o->shell_arguments) : NULL;
+	session->shell_arguments = o->shell_arguments ? words_copy(o->shell_arguments) : NULL;
 	rc = session->pane.cwd && session->pane.shell && (session->argv || !o->argv) &&
 			(session->shell_arguments || !o->shell_arguments)
 		? 0

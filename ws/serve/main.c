@@ -13,6 +13,7 @@
 #include "shell/recording/recorders.h"
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
+#include "shell/words.h"
 #include "ws/access.h"
 #include "ws/api/api.h"
 #include "ws/api/bridge/sandbox.h"
@@ -436,7 +437,7 @@ static void close_program(struct program *p)
 	previews_close(&p->previews);
 	access_close(&p->access);
 	auth_close(&p->auth);
-	environment_destroy(p->environment);
+	words_free(p->environment);
 	uv_loop_close(&p->loop);
 	isolation_close(p->isolation);
 	cgroup_close(p->bounds.cgroup);

@@ -1,4 +1,5 @@
 #include "shell/environment.h"
+#include "shell/words.h"
 #include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
@@ -43,7 +44,7 @@ Test(environment_inherit, login_variables_are_inherited)
 	cr_assert_str_eq(value_of(list, "PATH"), "/bin:/usr/bin");
 	cr_assert_str_eq(value_of(list, "LC_ALL"), "");
 	cr_assert_str_eq(value_of(list, "PWD"), "/a=b");
-	environment_destroy(list);
+	words_free(list);
 	ASSERT_NO_LEAKS();
 }
 
@@ -58,7 +59,7 @@ Test(environment_inherit, other_variables_are_dropped)
 		"PATH", "", "XDG_SESSION_ID=1", "XDG_SEAT=seat0", NULL};
 	char **list = pass(base, NULL, 0);
 	cr_assert_eq(count(list), 0, "%s is there", list[0]);
-	environment_destroy(list);
+	words_free(list);
 }
 
 Test(environment_inherit, requested_variables_are_inherited)
@@ -74,7 +75,7 @@ Test(environment_inherit, requested_variables_are_inherited)
 	cr_assert_str_eq(value_of(list, "NEW"), "c");
 	cr_assert_str_eq(value_of(list, "EMPTY"), "");
 	cr_assert_str_eq(value_of(list, "AWS_PROFILE"), "work");
-	environment_destroy(list);
+	words_free(list);
 	ASSERT_NO_LEAKS();
 }
 
@@ -104,11 +105,11 @@ Test(environment_create, sets_the_type_of_the_terminal)
 	cr_assert_str_eq(value_of(list, "COLORTERM"), "truecolor");
 	cr_assert_str_eq(value_of(list, "HOME"), "/root");
 	cr_assert_eq(count(list), 4);
-	environment_destroy(list);
+	words_free(list);
 	list = create(terminal_given, NULL, NULL, 0);
 	cr_assert_str_eq(value_of(list, "TERM"), "vt100", "--env TERM=vt100");
 	cr_assert_eq(count(list), 3);
-	environment_destroy(list);
+	words_free(list);
 }
 
 Test(environment_create, sets_utf_8_unless_given)
@@ -117,15 +118,15 @@ Test(environment_create, sets_utf_8_unless_given)
 	const char *base[] = {"LC_TIME=C", NULL}, *const names[] = {"LANG"}, *const values[] = {"C"};
 	char **list = create(base, NULL, NULL, 0);
 	cr_assert_str_eq(value_of(list, "LANG"), "C.UTF-8");
-	environment_destroy(list);
+	words_free(list);
 	list = create(base, names, values, 1);
 	cr_assert_str_eq(value_of(list, "LANG"), "C");
-	environment_destroy(list);
+	words_free(list);
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		base[0] = settings[i];
 		list = create(base, NULL, NULL, 0);
 		cr_assert_eq(count(list), 3, "%s", settings[i]);
-		environment_destroy(list);
+		words_free(list);
 	}
 }
 
@@ -138,7 +139,7 @@ Test(environment_create, given_values_win)
 	cr_assert_str_eq(value_of(list, "TERM"), "vt100");
 	cr_assert_str_eq(value_of(list, "B"), "y");
 	cr_assert_eq(count(list), 6);
-	environment_destroy(list);
+	words_free(list);
 	ASSERT_NO_LEAKS();
 }
 
@@ -149,7 +150,7 @@ Test(environment_create, prefix_of_a_name_is_another_name)
 	char **list = create(base, names, values, 1);
 	cr_assert_str_eq(value_of(list, "AB"), "1");
 	cr_assert_str_eq(value_of(list, "A"), "3");
-	environment_destroy(list);
+	words_free(list);
 }
 
 Test(environment_create, invalid_entries_are_left_out)
@@ -158,7 +159,7 @@ Test(environment_create, invalid_entries_are_left_out)
 	char **list = create(base, NULL, NULL, 0);
 	cr_assert_eq(count(list), 4);
 	cr_assert_str_eq(value_of(list, "A"), "2");
-	environment_destroy(list);
+	words_free(list);
 }
 
 Test(environment_create, empty_base_is_allowed)
@@ -166,7 +167,7 @@ Test(environment_create, empty_base_is_allowed)
 	const char *base[] = {NULL};
 	char **list = create(base, NULL, NULL, 0);
 	cr_assert_eq(count(list), 3);
-	environment_destroy(list);
+	words_free(list);
 }
 
 Test(environment_with, adds_a_variable_which_wins)
@@ -176,17 +177,12 @@ Test(environment_with, adds_a_variable_which_wins)
 	cr_assert_str_eq(value_of(list, "A"), "3");
 	cr_assert_str_eq(value_of(list, "AB"), "2");
 	cr_assert_eq(count(list), 2);
-	environment_destroy(list);
+	words_free(list);
 	list = environment_with(base, "C", "");
 	cr_assert_str_eq(value_of(list, "C"), "");
 	cr_assert_eq(count(list), 3);
-	environment_destroy(list);
+	words_free(list);
 	ASSERT_NO_LEAKS();
-}
-
-Test(environment_destroy, null_is_allowed)
-{
-	environment_destroy(NULL);
 }
 
 Test(environment_name_is_valid, table)

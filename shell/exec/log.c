@@ -155,18 +155,15 @@ void exec_log_end(struct exec *e)
 
 static struct exec *read_common(const json_t *root)
 {
-	const char *id, *key, *label, *command = NULL;
+	const char *id, *key, *label;
+	json_t *command = NULL; /* may be null */
 	json_int_t length, submitted, offset, position;
 	int streams;
-	if (json_unpack((json_t *)(uintptr_t)root, "{s:s, s:s, s:s, s?:s, s:I, s:i, s:I, s:I, s:I}",
+	if (json_unpack((json_t *)(uintptr_t)root, "{s:s, s:s, s:s, s?:o, s:I, s:i, s:I, s:I, s:I}",
 		    "id", &id, "key", &key, "label", &label, "command", &command, "length", &length,
 		    "streams", &streams, "submitted", &submitted, "typedOffset", &offset,
-		    "typedPosition", &position) < 0 &&
-		json_unpack((json_t *)(uintptr_t)root,
-			"{s:s, s:s, s:s, s:n, s:I, s:i, s:I, s:I, s:I}", "id", &id, "key", &key,
-			"label", &label, "command", "length", &length, "streams", &streams,
-			"submitted", &submitted, "typedOffset", &offset, "typedPosition",
-			&position) < 0)
+		    "typedPosition", &position) < 0 ||
+		(command && !json_is_null(command) && !json_is_string(command)))
 		return NULL;
 	if (strlen(id) > RECORD_ID_MAX || strlen(key) > EXEC_KEY_MAX ||
 		strlen(label) > EXEC_AUTHOR_MAX || streams < EXEC_TERMINAL ||
@@ -176,7 +173,7 @@ static struct exec *read_common(const json_t *root)
 	if (!e)
 		return NULL;
 	snprintf(e->id, sizeof e->id, "%s", id);
-	e->command = strdup(command ? command : "");
+	e->command = strdup(json_is_string(command) ? json_string_value(command) : "");
 	e->length = (size_t)length;
 	e->plan.streams = (enum exec_streams)streams;
 	e->submitted_ms = (uint64_t)submitted;

@@ -1,46 +1,8 @@
-#include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
-#include "tests/lib/leak.h"
+#include "tests/lib/drawn_test.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <malloc.h>
-
-#ifdef LEAK_CHECK
-/* From allocator_interface.h, which gcc does not have. */
-size_t __sanitizer_get_current_allocated_bytes(void);
-#endif
-
-/* Bytes allocated on the heap. */
-static size_t heap_used(void)
-{
-#ifdef LEAK_CHECK
-	return __sanitizer_get_current_allocated_bytes();
-#else
-	struct mallinfo2 info = mallinfo2();
-	return info.uordblks + info.hblkhd;
-#endif
-}
-
-static void start(struct drawn *d, unsigned rows, unsigned cols)
-{
-	drawn_init(d, rows, cols, 100);
-}
-
-static void expect_cursor(const struct drawn *d, unsigned want_row, unsigned want_col)
-{
-	unsigned row, col;
-	screen_cursor(d->screen, &row, &col);
-	cr_expect(row == want_row && col == want_col, "cursor at %u, %u", row, col);
-}
-
-/* Each test of a screen ends with this: the screen is consistent, and nothing leaks. */
-#define FINISH(d)                  \
-	do {                       \
-		drawn_check(d);    \
-		drawn_finish(d);   \
-		ASSERT_NO_LEAKS(); \
-	} while (0)
 
 struct picture {
 	const char *name;
@@ -168,7 +130,7 @@ static const struct picture pictures[] = {
 static void expect_picture(const struct picture *p, size_t cut)
 {
 	struct drawn d;
-	start(&d, PICTURE_ROWS, PICTURE_COLS);
+	drawn_start(&d, PICTURE_ROWS, PICTURE_COLS);
 	drawn_feed(&d, p->in, cut, SIZE_MAX);
 	drawn_feed(&d, p->in + cut, strlen(p->in + cut), SIZE_MAX);
 	unsigned row, col;
@@ -193,15 +155,15 @@ Test(screen_feed, pictures_at_every_cut, .timeout = 60)
 Test(screen_work, result_does_not_depend_on_it)
 {
 	struct drawn d, other;
-	start(&d, 6, 10);
-	start(&other, 6, 10);
+	drawn_start(&d, 6, 10);
+	drawn_start(&other, 6, 10);
 	for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
 		drawn_feed(&d, pictures[i].in, strlen(pictures[i].in), SIZE_MAX);
 		drawn_feed(&other, pictures[i].in, strlen(pictures[i].in), i % 5);
 	}
 	drawn_expect_same(&d, &other);
 	drawn_finish(&other);
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_create, invalid_sizes_are_refused)
@@ -219,19 +181,19 @@ Test(screen_create, invalid_sizes_are_refused)
 Test(screen_create, one_column_becomes_two)
 {
 	struct drawn d;
-	start(&d, 1, 1);
+	drawn_start(&d, 1, 1);
 	cr_expect_eq(screen_cols(d.screen), SCREEN_COLS_MIN);
 	cr_expect_eq(screen_rows(d.screen), 1);
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_create, largest_size)
 {
 	struct drawn d;
-	start(&d, SCREEN_SIDE_MAX, SCREEN_SIDE_MAX);
+	drawn_start(&d, SCREEN_SIDE_MAX, SCREEN_SIDE_MAX);
 	drawn_type(&d, "\x1b[1000;1000HX\x1b#8\x1b[?1049h\x1b#8");
-	expect_cursor(&d, 0, 0);
-	FINISH(&d);
+	drawn_expect_cursor(&d, 0, 0);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_destroy, null_is_allowed)
@@ -245,20 +207,20 @@ Test(screen_destroy, unfinished_sequences_are_freed)
 		"\xe4\xbd", "\x1b[?1049h", "\x1b[22;0t\x1b]8;;http://a\a\x1b]4;1;#fff\ax\xcc\x81"};
 	for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
 		struct drawn d;
-		start(&d, 4, 8);
+		drawn_start(&d, 4, 8);
 		drawn_type(&d, open[i]);
-		FINISH(&d);
+		DRAWN_FINISH(&d);
 	}
 }
 
 Test(screen_memory, idle_screen_takes_little)
 {
 	struct screen *s;
-	size_t before = heap_used();
+	size_t before = drawn_heap_used();
 	cr_assert_eq(screen_create(&s,
 			     &(struct screen_options){.rows = 24, .cols = 80, .scrollback = 10000}),
 		0);
-	size_t used = heap_used() - before;
+	size_t used = drawn_heap_used() - before;
 	cr_expect_lt(used, 100 << 10, "%zu", used);
 	cr_expect_lt(screen_memory(s), 100 << 10, "%zu", screen_memory(s));
 	screen_destroy(s);
@@ -267,7 +229,7 @@ Test(screen_memory, idle_screen_takes_little)
 Test(screen_memory, is_about_the_heap_used)
 {
 	struct drawn d;
-	size_t before = heap_used();
+	size_t before = drawn_heap_used();
 	drawn_init(&d, 24, 80, 10000);
 	for (unsigned i = 0; i < 20000; i++) {
 		char line[128];
@@ -275,10 +237,10 @@ Test(screen_memory, is_about_the_heap_used)
 			"\x1b[38;5;%um%u some text of a line\x1b[m and more\r\n", i % 256, i);
 		drawn_type(&d, line);
 	}
-	size_t used = heap_used() - before, reported = screen_memory(d.screen);
+	size_t used = drawn_heap_used() - before, reported = screen_memory(d.screen);
 	cr_expect_gt(reported, used / 2, "%zu of %zu", reported, used);
 	cr_expect_lt(reported, used * 2, "%zu of %zu", reported, used);
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 struct sgr {
@@ -320,7 +282,7 @@ Test(screen_sgr, examples)
 {
 	for (size_t i = 0; i < sizeof sgrs / sizeof *sgrs; i++) {
 		struct drawn d;
-		start(&d, 2, 8);
+		drawn_start(&d, 2, 8);
 		drawn_type(&d, sgrs[i].in);
 		drawn_type(&d, "x");
 		cr_expect_eq(memcmp(drawn_style_at(&d, 0, 0), &sgrs[i].want, sizeof(struct style)),
@@ -341,20 +303,20 @@ static size_t link_at(const struct drawn *d, unsigned x, const char **ret_uri)
 Test(screen_link, is_returned_for_its_cells)
 {
 	struct drawn d;
-	start(&d, 2, 20);
+	drawn_start(&d, 2, 20);
 	const char *uri;
 	drawn_type(&d, "a\x1b]8;;http://a/;b\x1b\\bc\x1b]8;;\x1b\\d");
 	cr_assert_eq(link_at(&d, 1, &uri), 11);
 	cr_expect_eq(memcmp(uri, "http://a/;b", 11), 0);
 	cr_expect_eq(drawn_style_at(&d, 0, 1)->link, drawn_style_at(&d, 0, 2)->link);
 	cr_expect_eq(link_at(&d, 0, &uri) + link_at(&d, 3, &uri), 0);
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_link, same_id_and_address_give_the_same_link)
 {
 	struct drawn d;
-	start(&d, 2, 20);
+	drawn_start(&d, 2, 20);
 	drawn_type(&d,
 		"\x1b]8;x=y:id=1;http://a\aa\x1b]8;;\a \x1b]8;id=1;http://a\ab\x1b]8;id=2;http://a\ac"
 		"\x1b]8;;http://a\ad\x1b]8;;\a\x1b]8;;http://a\ae");
@@ -365,13 +327,13 @@ Test(screen_link, same_id_and_address_give_the_same_link)
 	cr_expect_neq(link[0], link[3]);
 	cr_expect_neq(link[3], link[4]);
 	cr_expect_neq(link[4], link[5], "links without an id differ");
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_link, too_long_ones_are_ignored)
 {
 	struct drawn d;
-	start(&d, 2, 20);
+	drawn_start(&d, 2, 20);
 	const char *uri;
 	drawn_type(&d, "\x1b]8;;");
 	drawn_type_many(&d, "x", SCREEN_LINK_MAX);
@@ -380,23 +342,23 @@ Test(screen_link, too_long_ones_are_ignored)
 	drawn_type(&d, "\ab");
 	cr_expect_eq(link_at(&d, 0, &uri), SCREEN_LINK_MAX);
 	cr_expect_eq(link_at(&d, 1, &uri), 0);
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_link, malformed_ones_do_no_harm)
 {
 	struct drawn d;
-	start(&d, 2, 20);
+	drawn_start(&d, 2, 20);
 	drawn_type(&d,
 		"\x1b]8\a\x1b]8;\a\x1b]8;id=\a\x1b]8;id=;\a\x1b]8;:::;\a\x1b]8;id;http://a\ax\x1b]8;;\a");
 	drawn_type(&d, "\x1b]8;id=:id=2;http://b\ay\x1b]8;=;http://c\az");
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_title, stack_is_limited)
 {
 	struct drawn d;
-	start(&d, 2, 8);
+	drawn_start(&d, 2, 8);
 	char title[32];
 	for (unsigned i = 0; i < 100; i++) {
 		snprintf(title, sizeof title, "\x1b]2;%u\a\x1b[22;2t", i);
@@ -407,13 +369,13 @@ Test(screen_title, stack_is_limited)
 	cr_expect_str_eq(screen_title(d.screen), "90");
 	drawn_type(&d, "\x1b[23;2t");
 	cr_expect_str_eq(screen_title(d.screen), "90");
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_cwd, long_paths)
 {
 	struct drawn d;
-	start(&d, 2, 8);
+	drawn_start(&d, 2, 8);
 	drawn_type(&d, "\x1b]7;file:///");
 	drawn_type_many(&d, "x", SCREEN_CWD_MAX - 1);
 	drawn_type(&d, "\a");
@@ -422,7 +384,7 @@ Test(screen_cwd, long_paths)
 	drawn_type_many(&d, "%41", SCREEN_CWD_MAX);
 	drawn_type(&d, "\a");
 	cr_expect_str_eq(screen_cwd(d.screen), "/tmp", "a path that is too long is ignored");
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 /* A path that is not UTF-8 cannot be sent to clients. */
@@ -431,12 +393,12 @@ Test(screen_cwd, paths_that_are_not_utf_8_are_ignored)
 	static const char *const paths[] = {"%ff", "%c2", "%c2%9b", "%ed%a0%80", "%e4%bd", "%c0%af"};
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
 		struct drawn d;
-		start(&d, 2, 8);
+		drawn_start(&d, 2, 8);
 		drawn_type(&d, "\x1b]7;file:///");
 		drawn_type(&d, paths[i]);
 		drawn_type(&d, "\a");
 		cr_expect_str_eq(screen_cwd(d.screen), "", "%s", paths[i]);
-		FINISH(&d);
+		DRAWN_FINISH(&d);
 	}
 }
 
@@ -450,7 +412,7 @@ Test(screen_resume_offset, is_the_start_of_an_unfinished_sequence_or_character)
 		{"ab\x1b]0;t\x1b", 7}, {"ab\xc2\x9b", 2}, {"\x1bPq\xe4", 0}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct drawn d;
-		start(&d, 2, 8);
+		drawn_start(&d, 2, 8);
 		drawn_type(&d, cases[i].in);
 		cr_expect_eq(screen_resume_offset(d.screen), cases[i].want, "case %zu", i);
 		drawn_finish(&d);
@@ -460,7 +422,7 @@ Test(screen_resume_offset, is_the_start_of_an_unfinished_sequence_or_character)
 Test(screen_row_version, changes_for_changed_rows)
 {
 	struct drawn d;
-	start(&d, 4, 8);
+	drawn_start(&d, 4, 8);
 	drawn_type(&d, "a\r\nb\r\nc");
 	uint64_t before = screen_version(d.screen);
 	drawn_type(&d, "\x1b[2Hx");
@@ -468,7 +430,7 @@ Test(screen_row_version, changes_for_changed_rows)
 	cr_expect_leq(screen_row_version(d.screen, 0), before);
 	cr_expect_gt(screen_row_version(d.screen, 1), before);
 	cr_expect_leq(screen_row_version(d.screen, 2), before);
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_row_version, changes_for_all_rows_when_they_move)
@@ -479,12 +441,12 @@ Test(screen_row_version, changes_for_all_rows_when_they_move)
 		"c"};
 	for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
 		struct drawn d;
-		start(&d, 4, 8);
+		drawn_start(&d, 4, 8);
 		drawn_type(&d, "a\r\nb\r\nc");
 		uint64_t before = screen_version(d.screen);
 		drawn_type(&d, moves[i]);
 		for (unsigned y = 0; y < 4; y++)
 			cr_expect_gt(screen_row_version(d.screen, y), before, "%zu, row %u", i, y);
-		FINISH(&d);
+		DRAWN_FINISH(&d);
 	}
 }

@@ -1,42 +1,11 @@
 /* Time and memory that output can cost. */
-#include "tests/lib/drawn_check.h"
-#include "tests/lib/leak.h"
+#include "tests/lib/drawn_test.h"
 #include "tests/lib/random.h"
 
 #include <criterion/criterion.h>
-#include <malloc.h>
 #include <time.h>
 
-#ifdef LEAK_CHECK
-/* From allocator_interface.h, which gcc does not have. */
-size_t __sanitizer_get_current_allocated_bytes(void);
-#endif
-
 #define MIB ((size_t)1 << 20)
-
-/* Bytes allocated on the heap. */
-static size_t heap_used(void)
-{
-#ifdef LEAK_CHECK
-	return __sanitizer_get_current_allocated_bytes();
-#else
-	struct mallinfo2 info = mallinfo2();
-	return info.uordblks + info.hblkhd;
-#endif
-}
-
-static void start(struct drawn *d, unsigned rows, unsigned cols)
-{
-	drawn_init(d, rows, cols, 100);
-}
-
-/* Each test of a screen ends with this: the screen is consistent, and nothing leaks. */
-#define FINISH(d)                  \
-	do {                       \
-		drawn_check(d);    \
-		drawn_finish(d);   \
-		ASSERT_NO_LEAKS(); \
-	} while (0)
 
 /* How many bytes of a repeated sequence one call consumes. */
 static size_t measure_consumed(struct drawn *d, const char *sequence, unsigned times, size_t work)
@@ -60,24 +29,24 @@ Test(screen_work, bounds_a_call)
 		"\x1b[@", "\x1b[K"};
 	for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
 		struct drawn d;
-		start(&d, 100, 200);
+		drawn_start(&d, 100, 200);
 		size_t consumed = measure_consumed(&d, sequences[i], 20000, 200000);
 		cr_expect_geq(consumed, 1);
 		cr_expect_leq(consumed, 20000 * strlen(sequences[i]) / 2, "%s: %zu",
 			sequences[i] + 1, consumed);
 		cr_expect_leq(d.screen->work, 200000 + drawn_slack(d.screen));
-		FINISH(&d);
+		DRAWN_FINISH(&d);
 	}
 }
 
 Test(screen_work, call_consumes_at_least_one_byte)
 {
 	struct drawn d;
-	start(&d, 4, 8);
+	drawn_start(&d, 4, 8);
 	cr_expect_eq(screen_feed(d.screen, "\x1b[2J", 4, 0), 4);
 	cr_expect_geq(screen_feed(d.screen, "x\x1b[2J", 5, 1), 1);
 	cr_expect_eq(screen_feed(d.screen, "", 0, 1), 0);
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 static double seconds(void)
@@ -94,16 +63,16 @@ struct growth {
 
 static void grow(struct growth *g, unsigned scrollback)
 {
-	g->before = heap_used();
+	g->before = drawn_heap_used();
 	drawn_init(&g->d, 24, 80, scrollback);
 }
 
 static void expect_bounded(struct growth *g, size_t most)
 {
-	size_t used = heap_used() - g->before;
+	size_t used = drawn_heap_used() - g->before;
 	cr_expect_lt(used, most, "%zu bytes of heap", used);
 	cr_expect_lt(screen_memory(g->d.screen), most, "%zu", screen_memory(g->d.screen));
-	FINISH(&g->d);
+	DRAWN_FINISH(&g->d);
 }
 
 Test(screen_growth, a_million_styles_on_the_same_cell, .timeout = 60)
@@ -253,7 +222,7 @@ Test(screen_growth, lone_marks_use_no_memory)
 
 Test(screen_growth, full_scrollback_of_wide_lines, .timeout = 60)
 {
-	struct growth g = {.before = heap_used()};
+	struct growth g = {.before = drawn_heap_used()};
 	drawn_init(&g.d, 24, 1000, 2000);
 	struct random r = {9};
 	for (unsigned i = 0; i < 400000; i++) {

@@ -1,22 +1,8 @@
 /* Replies to queries, and events. */
-#include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
-#include "tests/lib/leak.h"
+#include "tests/lib/drawn_test.h"
 
 #include <criterion/criterion.h>
-
-static void start(struct drawn *d, unsigned rows, unsigned cols)
-{
-	drawn_init(d, rows, cols, 100);
-}
-
-/* Each test of a screen ends with this: the screen is consistent, and nothing leaks. */
-#define FINISH(d)                  \
-	do {                       \
-		drawn_check(d);    \
-		drawn_finish(d);   \
-		ASSERT_NO_LEAKS(); \
-	} while (0)
 
 struct exchange {
 	const char *name;
@@ -129,7 +115,7 @@ static const struct exchange answers[] = {
 static void expect_answer(const struct exchange *e, size_t cut)
 {
 	struct drawn d;
-	start(&d, 4, 8);
+	drawn_start(&d, 4, 8);
 	drawn_feed(&d, e->in, cut, SIZE_MAX);
 	drawn_feed(&d, e->in + cut, strlen(e->in + cut), SIZE_MAX);
 	cr_expect_str_eq(d.replies.bytes, e->want, "%s, cut at %zu", e->name, cut);
@@ -182,7 +168,7 @@ static const struct exchange events[] = {
 static void expect_event(const struct exchange *e, size_t cut)
 {
 	struct drawn d;
-	start(&d, 4, 8);
+	drawn_start(&d, 4, 8);
 	drawn_feed(&d, e->in, cut, SIZE_MAX);
 	drawn_feed(&d, e->in + cut, strlen(e->in + cut), SIZE_MAX);
 	cr_expect_str_eq(
@@ -211,7 +197,7 @@ Test(screen_event, offsets_are_absolute)
 	cr_expect_str_eq(d.events.bytes, "1000003 bell\n");
 	drawn_type(&d, "\r\ncd");
 	cr_expect_eq(screen_line(d.screen, 1)->offset, 1000005);
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 static void type_all(struct drawn *d)
@@ -225,39 +211,39 @@ static void type_all(struct drawn *d)
 Test(screen_mute, neither_replies_nor_events)
 {
 	struct drawn d;
-	start(&d, 4, 8);
+	drawn_start(&d, 4, 8);
 	screen_mute(d.screen, true);
 	type_all(&d);
 	cr_expect_eq(d.replies.length, 0);
 	cr_expect_eq(d.events.length, 0);
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_mute, state_is_the_same)
 {
 	struct drawn d, muted;
-	start(&d, 4, 8);
-	start(&muted, 4, 8);
+	drawn_start(&d, 4, 8);
+	drawn_start(&muted, 4, 8);
 	screen_mute(muted.screen, true);
 	type_all(&d);
 	type_all(&muted);
 	drawn_clear(&d.events);
 	drawn_expect_same(&d, &muted);
 	drawn_finish(&muted);
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_mute, can_be_undone)
 {
 	struct drawn d;
-	start(&d, 4, 8);
+	drawn_start(&d, 4, 8);
 	screen_mute(d.screen, true);
 	drawn_type(&d, "\x1b[5n");
 	screen_mute(d.screen, false);
 	drawn_type(&d, "\x1b[6n\a");
 	cr_expect_str_eq(d.replies.bytes, "\x1b[1;1R");
 	cr_expect_str_eq(d.events.bytes, "9 bell\n");
-	FINISH(&d);
+	DRAWN_FINISH(&d);
 }
 
 Test(screen_mute, works_without_callbacks)

@@ -2,20 +2,11 @@
  * The event log of a ring with a malicious writer. Input: the log's size, the offset to read from, head and reserved,
  * then the memory's content, repeated.
  */
-#include "ring/event.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/event_log.h"
 
 #include <errno.h>
 
 #define READS_MAX 512u
-
-static uint64_t read_number(struct fuzz_input *in)
-{
-	uint64_t n = 0;
-	for (int i = 0; i < 8; i++)
-		n = n << 8 | fuzz_byte(in);
-	return n;
-}
 
 static void check_event(
 	const struct stream *log, const struct event *e, uint64_t before, uint64_t after)
@@ -26,19 +17,6 @@ static void check_event(
 	/* There is no concurrent writer, so this is what is in memory. */
 	FUZZ_CHECK(memcmp(&e->header, at, sizeof e->header) == 0);
 	FUZZ_CHECK(memcmp(e->payload, at + sizeof e->header, e->header.length) == 0);
-}
-
-/* Fill the log with the rest of the input, repeated; both halves are the same memory. */
-static void fill(struct stream *log, const struct fuzz_input *in)
-{
-	size_t done = in->left < log->size ? in->left : log->size;
-	memset(log->data, 0, log->size);
-	if (done > 0)
-		memcpy(log->data, in->at, done);
-	for (; done > 0 && done < log->size; done *= 2)
-		memcpy(log->data + done, log->data,
-			done < log->size - done ? done : log->size - done);
-	memcpy(log->data + log->size, log->data, log->size);
 }
 
 static void read_all(const struct stream *log, uint64_t offset)
@@ -66,15 +44,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_input in = {data, size};
 	/* The sizes that ring_open() accepts. */
 	size_t log_size = (size_t)8192 << fuzz_byte(&in) % 3;
-	uint64_t offset = read_number(&in) & ~UINT64_C(7), head = read_number(&in);
+	uint64_t offset = event_log_number(&in) & ~UINT64_C(7), head = event_log_number(&in);
 	struct stream_shared shared = {.size = log_size};
 	struct stream log = {.shared = &shared, .size = log_size, .data = fuzz_alloc(2 * log_size)};
 	/* A head near the offset finds more than a random one. */
 	atomic_store(&shared.head, head & 1 ? offset + (head >> 1 & 0xffff) : head);
-	atomic_store(&shared.reserved, read_number(&in));
+	atomic_store(&shared.reserved, event_log_number(&in));
 	if (atomic_load(&shared.reserved) & 1)
 		atomic_store(&shared.reserved, atomic_load(&shared.head));
-	fill(&log, &in);
+	event_log_fill(&log, &in);
 	read_all(&log, offset);
 	free(log.data);
 	return 0;

@@ -4,27 +4,7 @@
  * tail.
  */
 #include "ring/labels.h"
-#include "tests/fuzz/fuzz.h"
-
-static uint64_t read_number(struct fuzz_input *in)
-{
-	uint64_t n = 0;
-	for (int i = 0; i < 8; i++)
-		n = n << 8 | fuzz_byte(in);
-	return n;
-}
-
-static void fill(struct stream *log, const struct fuzz_input *in)
-{
-	size_t done = in->left < log->size ? in->left : log->size;
-	memset(log->data, 0, log->size);
-	if (done > 0)
-		memcpy(log->data, in->at, done);
-	for (; done > 0 && done < log->size; done *= 2)
-		memcpy(log->data + done, log->data,
-			done < log->size - done ? done : log->size - done);
-	memcpy(log->data + log->size, log->data, log->size);
-}
+#include "tests/fuzz/event_log.h"
 
 static void check(const struct stream *log, uint64_t tail)
 {
@@ -46,14 +26,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = {data, size};
 	size_t log_size = (size_t)8192 << fuzz_byte(&in) % 3;
-	uint64_t tail = read_number(&in) & ~UINT64_C(7), head = read_number(&in);
+	uint64_t tail = event_log_number(&in) & ~UINT64_C(7), head = event_log_number(&in);
 	struct stream_shared shared = {.size = log_size};
 	struct stream log = {.shared = &shared, .size = log_size, .data = fuzz_alloc(2 * log_size)};
 	/* Numbers near the tail find more than random ones. */
 	atomic_store(&shared.head, head & 1 ? tail + (head >> 1 & 0xffff) : head);
-	head = read_number(&in);
+	head = event_log_number(&in);
 	atomic_store(&shared.reserved, head & 1 ? tail + (head >> 1 & 0xffff) : head);
-	fill(&log, &in);
+	event_log_fill(&log, &in);
 	check(&log, tail);
 	free(log.data);
 	return 0;

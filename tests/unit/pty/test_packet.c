@@ -2,10 +2,10 @@
 #include "pty/packet.h"
 
 #include "tests/lib/leak.h"
+#include "tests/lib/open_fds.h"
 #include "tests/lib/send_fds.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
@@ -32,17 +32,6 @@ static void tear_down(void)
 }
 
 TestSuite(packet, .init = set_up, .fini = tear_down, .timeout = 20);
-
-/* Number of open descriptors. */
-static unsigned open_fds(void)
-{
-	unsigned count = 0;
-	DIR *dir = opendir("/proc/self/fd");
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
-}
 
 static struct wire_message make_message(unsigned version)
 {

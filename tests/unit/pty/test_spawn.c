@@ -1,9 +1,9 @@
 #include "pty/spawn.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
+#include "tests/lib/open_fds.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,16 +25,6 @@ static void tear_down(void)
 }
 
 TestSuite(spawn_holder, .init = set_up, .fini = tear_down, .timeout = 30);
-
-static unsigned count_descriptors(void)
-{
-	unsigned n = 0;
-	DIR *d = opendir("/proc/self/fd");
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
 
 static int start(const char *holder, const char *const *argv, pid_t *ret_pid, int *ret_fd)
 {
@@ -83,13 +73,13 @@ static const char *write_script(const char *text)
 Test(spawn_holder, missing_program)
 {
 	const char *const argv[] = {"bash", NULL};
-	unsigned before = count_descriptors();
+	unsigned before = open_fds();
 	pid_t pid = 77;
 	int fd = 77;
 	cr_assert_eq(start("/nonexistent", argv, &pid, &fd), -ENOENT);
 	cr_assert_eq(pid, 77);
 	cr_assert_eq(fd, 77);
-	cr_assert_eq(count_descriptors(), before);
+	cr_assert_eq(open_fds(), before);
 	ASSERT_NO_LEAKS();
 }
 

@@ -3,10 +3,10 @@
 #include "pty/enter.h"
 #include "pty/runner.h"
 #include "tests/lib/leak.h"
+#include "tests/lib/open_fds.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -125,16 +125,6 @@ static void expect_both(const char *command, int code, const char *out, const ch
 {
 	expect(command, false, code, out, err);
 	expect(command, true, code, out, err);
-}
-
-static unsigned count_descriptors(void)
-{
-	unsigned n = 0;
-	DIR *d = opendir("/proc/self/fd");
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 TestSuite(throwaway, .timeout = 60);
@@ -290,7 +280,7 @@ Test(throwaway, long_commands_work_as_short_ones)
 Test(throwaway, missing_directory_or_bash_is_an_error)
 {
 	struct throwaway t;
-	unsigned before = count_descriptors();
+	unsigned before = open_fds();
 	struct throwaway_options o = options("echo never", true);
 	o.cwd = "/nonexistent";
 	cr_expect_eq(throwaway_start(&o, &t), -ENOENT);
@@ -299,7 +289,7 @@ Test(throwaway, missing_directory_or_bash_is_an_error)
 	o.cwd = "/";
 	o.bash = "/nonexistent";
 	cr_expect_eq(throwaway_start(&o, &t), -ENOENT);
-	cr_expect_eq(count_descriptors(), before);
+	cr_expect_eq(open_fds(), before);
 	ASSERT_NO_LEAKS();
 }
 
@@ -315,7 +305,7 @@ Test(throwaway, each_shortage_of_descriptors_is_an_error)
 	o.input_length = 1;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	rlim_t before = limit.rlim_cur;
-	unsigned open_before = count_descriptors();
+	unsigned open_before = open_fds();
 	/* Each iteration fails one step later. */
 	for (rlim_t most = 16; most < 24; most++) {
 		limit.rlim_cur = most;
@@ -330,7 +320,7 @@ Test(throwaway, each_shortage_of_descriptors_is_an_error)
 		} else {
 			cr_expect(rc == -EMFILE || rc == -EINVAL, "%d", rc);
 		}
-		cr_expect_eq(count_descriptors(), open_before, "after %d", (int)most);
+		cr_expect_eq(open_fds(), open_before, "after %d", (int)most);
 		cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "no child is left");
 	}
 	free(command);

@@ -8,6 +8,7 @@
 #include "shell/process/internal.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
+#include "tests/lib/open_fds.h"
 #include "tests/lib/shortage.h"
 #include "tests/lib/until.h"
 
@@ -200,16 +201,6 @@ static bool has_file(const struct process *p, const char *name)
 	bool found = faccessat(fd, name, F_OK, 0) == 0;
 	close(fd);
 	return found;
-}
-
-static unsigned count_descriptors(void)
-{
-	unsigned count = 0;
-	DIR *dir = opendir("/proc/self/fd");
-	for (struct dirent *d; (d = readdir(dir));)
-		count += d->d_name[0] != '.';
-	closedir(dir);
-	return count;
 }
 
 /* Whether a child of ours has exited, reaped or not. */
@@ -450,7 +441,7 @@ Test(process, meta_is_read_back_or_refused)
 
 Test(process, output_moves_to_a_file_and_the_holder_exits)
 {
-	unsigned before = count_descriptors();
+	unsigned before = open_fds();
 	assert_runs((struct process_options){.id = "a",
 			    .command = "echo out; echo err >&2; echo more; kill -TERM $$"},
 		"out\nmore\n", "err\n", 128 + SIGTERM);
@@ -461,10 +452,10 @@ Test(process, output_moves_to_a_file_and_the_holder_exits)
 	cr_assert(has_file(p, OUTPUT_FILE));
 	cr_assert(!has_file(p, "s"));
 	/* The first child adds a descriptor for SIGCHLD. */
-	cr_assert_leq(count_descriptors(), before + 1);
+	cr_assert_leq(open_fds(), before + 1);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "out\nmore\n");
 	cr_assert_str_eq(output(p, STREAMS_STDERR), "err\n");
-	cr_assert_leq(count_descriptors(), before + 1);
+	cr_assert_leq(open_fds(), before + 1);
 	cr_assert_str_eq(process_status(p), "killed");
 	cr_assert_eq(process_oldest(p), 0);
 	cr_assert_eq(process_count_members(p), 0);

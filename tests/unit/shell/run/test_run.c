@@ -1,10 +1,10 @@
 #include "shell/run/run.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
+#include "tests/lib/open_fds.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -130,16 +130,6 @@ static bool is_alive(pid_t pid)
 	return there;
 }
 
-static unsigned count_descriptors(void)
-{
-	unsigned n = 0;
-	DIR *d = opendir("/proc/self/fd");
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
 static void open_all(void)
 {
 	folder_make(&folder);
@@ -214,7 +204,7 @@ Test(run, refused_options_start_nothing)
 {
 	struct got g = {0};
 	struct run_options o = options("touch /tmp/should-not-exist");
-	unsigned before = count_descriptors();
+	unsigned before = open_fds();
 	static const struct {
 		const char *cwd;
 		int rc;
@@ -232,7 +222,7 @@ Test(run, refused_options_start_nothing)
 	cr_expect_eq(run_start(all, &o, &callbacks, &g, &g.run), -EINVAL);
 	cr_expect(runs_idle(all));
 	cr_expect(!g.started);
-	cr_expect_eq(count_descriptors(), before);
+	cr_expect_eq(open_fds(), before);
 }
 
 Test(run, environment_that_is_too_large)
@@ -475,7 +465,7 @@ Test(run, number_of_runs_is_limited)
 	static struct got g[RUNS_MAX];
 	struct got more = {0};
 	struct run_options o = options("read -r x </dev/fd/0; exec sleep 1000");
-	unsigned before = count_descriptors();
+	unsigned before = open_fds();
 	for (unsigned i = 0; i < RUNS_MAX; i++) {
 		o.terminals = i % 8 == 0; /* the machine has few terminals */
 		start(&o, &g[i]);
@@ -488,7 +478,7 @@ Test(run, number_of_runs_is_limited)
 		got_free(&g[i]);
 	}
 	/* A runner exits a moment after its last message. */
-	cr_expect(LOOP_UNTIL(&loop, count_descriptors() == before));
+	cr_expect(LOOP_UNTIL(&loop, open_fds() == before));
 	ASSERT_NO_LEAKS();
 }
 

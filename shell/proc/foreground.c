@@ -141,7 +141,6 @@ static void describe(struct look *l, const struct proc_status *s)
 	f->started_ms = l->blind ? 0 : started_ms(s->pid);
 	ssize_t n = l->peek ? peek_arguments(l->peek, target, f->argv, sizeof f->argv) : 0;
 	f->argv_length = n > 0 ? (size_t)n : 0;
-	f->argv_cut = f->argv_length == sizeof f->argv;
 	if (f->argv_length > 0)
 		f->argv[f->argv_length - 1] = '\0';
 }

@@ -35,7 +35,6 @@ struct foreground {
 	char name[PROC_NAME];
 	char argv[FOREGROUND_ARGV_MAX]; /* each ended by a NUL */
 	size_t argv_length;
-	bool argv_cut;
 	uint64_t started_ms; /* wall clock; 0: not known */
 	uint64_t cpu_ms;
 	bool stopped; /* all members that were examined are stopped */

@@ -146,21 +146,3 @@ int retention_enforce(int root_fd, const struct retention *limits, uint64_t now_
 	free(l.files);
 	return l.error;
 }
-
-int retention_remove(int root_fd, const char *name)
-{
-	int rc = 0;
-	DIR *dir = open_dir(root_fd, name);
-	if (!dir)
-		return -errno;
-	for (const struct dirent *entry; (entry = readdir(dir));) {
-		uint64_t number;
-		if (tape_parse_file(entry->d_name, &number) != TAPE_NONE &&
-			unlinkat(dirfd(dir), entry->d_name, 0) < 0 && errno != ENOENT && rc == 0)
-			rc = -errno;
-	}
-	closedir(dir);
-	if (rc == 0 && unlinkat(root_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		rc = -errno;
-	return rc;
-}

@@ -19,6 +19,3 @@ struct retention {
  * nevertheless.
  */
 int retention_enforce(int root_fd, const struct retention *limits, uint64_t now_s);
-
-/* Remove a recording. Returns 0, -ENOENT, or another negative errno. */
-int retention_remove(int root_fd, const char *name);

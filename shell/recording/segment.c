@@ -144,14 +144,6 @@ bool segment_parse_block_end(const struct segment_record *r, uint64_t *ret_start
 	return *ret_status >= -1 && *ret_status <= 255;
 }
 
-bool segment_parse_gap(const struct segment_record *r, uint64_t *ret_lost)
-{
-	if (r->length != 8)
-		return false;
-	*ret_lost = segment_get_number(r->payload, 8);
-	return true;
-}
-
 bool segment_parse_exit(const struct segment_record *r, int *ret_status, bool *ret_known)
 {
 	if (r->length != 8)

@@ -88,9 +88,6 @@ bool segment_parse_size(const struct segment_record *r, unsigned *ret_rows, unsi
 /* Parse the payload of SEGMENT_BLOCK_END. Returns false if it is invalid. */
 bool segment_parse_block_end(const struct segment_record *r, uint64_t *ret_start, int *ret_status);
 
-/* Parse the payload of SEGMENT_GAP. Returns false if it is invalid. */
-bool segment_parse_gap(const struct segment_record *r, uint64_t *ret_lost);
-
 /* Parse the payload of SEGMENT_EXIT. Returns false if it is invalid. */
 bool segment_parse_exit(const struct segment_record *r, int *ret_status, bool *ret_known);
 

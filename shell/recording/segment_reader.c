@@ -118,12 +118,6 @@ uint64_t segment_reader_whole(const struct segment_reader *r)
 	return r->position;
 }
 
-void segment_reader_seek(struct segment_reader *r, uint64_t position)
-{
-	r->position = position;
-	r->filled = r->length = r->at = 0;
-}
-
 /* Whether all records of a frame are valid, so that a frame is used as a whole or not at all. */
 static bool are_records(const uint8_t *bytes, size_t length)
 {

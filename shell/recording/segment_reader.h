@@ -29,9 +29,6 @@ int segment_reader_next(struct segment_reader *r, struct segment_record *ret_rec
 /* Offset in the file after the last complete part that was read. */
 uint64_t segment_reader_whole(const struct segment_reader *r);
 
-/* Continue at a frame. position: in the file, see struct segment_entry. */
-void segment_reader_seek(struct segment_reader *r, uint64_t position);
-
 /*
  * Read the index of a sealed segment. *ret_index: owned by the caller, NULL if there is none; *ret_count:
  * entries for segment_entry(). Returns 0 or a negative errno.

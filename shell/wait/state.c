@@ -138,7 +138,6 @@ void state_judge(const struct state_evidence *e, struct pane_state *t)
 {
 	const struct foreground *f = e->foreground;
 	bool front = f->group == e->shell;
-	t->shell_in_front = front;
 	t->status = STATE_RUNNING;
 	t->input = STATE_INPUT_NONE;
 	t->certain = !f->guessed && !e->fresh && f->group > 0;

@@ -51,7 +51,6 @@ struct pane_state {
 	enum state_input input;
 	bool certain; /* false: guessed from modes or silence, or too early to say */
 	struct foreground foreground; /* pid 0: unknown */
-	bool shell_in_front;          /* the foreground is the shell itself */
 	unsigned stopped_jobs;        /* at the prompt */
 	uint64_t quiet_ms, offset, screen_version;
 	char cwd[STATE_CWD_MAX + 1];      /* of the shell; "" when it is not known */
@@ -92,5 +91,5 @@ struct state_evidence {
 	uint64_t quiet_ms;
 };
 
-/* Judge: fill in shell_in_front, status, input and certain. Pure. */
+/* Judge: fill in status, input and certain. Pure. */
 void state_judge(const struct state_evidence *e, struct pane_state *ret_state);

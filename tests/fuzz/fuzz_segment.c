@@ -21,7 +21,6 @@ static void check_record(const struct segment_record *r, const uint8_t *bytes)
 			cols <= SEGMENT_SIDE_MAX);
 	if (segment_parse_block_end(r, &number, &status))
 		FUZZ_CHECK(status >= -1 && status <= 255);
-	(void)segment_parse_gap(r, &number);
 	(void)segment_parse_exit(r, &status, &known);
 }
 

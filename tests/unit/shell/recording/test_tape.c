@@ -280,17 +280,3 @@ Test(retention, oldest_segments_are_removed_first_and_the_open_one_stays)
 	cr_assert_eq(fstatat(folder.fd, t.name, &st, 0), -1);
 	ASSERT_NO_LEAKS();
 }
-
-Test(retention, recording_is_removed_as_a_whole)
-{
-	struct tape t = tape_of("s");
-	struct stat st;
-	write_output(&t, "one");
-	cr_assert_eq(tape_seal(&t, codec), 0);
-	write_output(&t, "two");
-	cr_assert_eq(retention_remove(folder.fd, t.name), 0);
-	cr_assert_eq(fstatat(folder.fd, t.name, &st, 0), -1);
-	cr_assert_eq(retention_remove(folder.fd, t.name), -ENOENT);
-	write_output(&t, "three");
-	cr_assert_eq(fstatat(folder.fd, t.name, &st, 0), 0);
-}

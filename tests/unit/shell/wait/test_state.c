@@ -354,7 +354,6 @@ Test(state_judge, cases)
 		cr_expect_eq(t.input, cases[i].input, "%s: %s", cases[i].name,
 			state_input_name(t.input) ? state_input_name(t.input) : "no input");
 		cr_expect_eq(t.certain, !cases[i].uncertain, "%s", cases[i].name);
-		cr_expect_eq(t.shell_in_front, cases[i].place == FRONT, "%s", cases[i].name);
 	}
 }
 

@@ -6,6 +6,8 @@
  */
 #include "shell/cgroup.h"
 
+#include "shell/dir.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -290,15 +292,10 @@ static int remove_empty(int parent_fd, const char *name, unsigned depth)
 	if (unlinkat(parent_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
 	int rc = -errno;
-	int fd = depth == DEPTH_MAX
-		? -1
-		: openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir && fd >= 0)
-		close(fd);
+	DIR *dir = depth == DEPTH_MAX ? NULL : dir_open(parent_fd, name);
 	for (struct dirent *entry; dir && (entry = readdir(dir));)
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-			remove_empty(fd, entry->d_name, depth + 1);
+			remove_empty(dirfd(dir), entry->d_name, depth + 1);
 	if (dir)
 		closedir(dir);
 	return unlinkat(parent_fd, name, AT_REMOVEDIR) == 0 ? 0 : rc;
@@ -323,10 +320,7 @@ static bool is_ours(const char *name)
 /* Handle the groups of an earlier server: remove the empty ones, set today's limits on the rest. */
 static void adopt_groups(struct cgroup *c)
 {
-	int fd = openat(c->base_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir && fd >= 0)
-		close(fd);
+	DIR *dir = dir_open(c->base_fd, ".");
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		if (!is_ours(entry->d_name) || remove_empty(c->base_fd, entry->d_name, 0) == 0)
 			continue;

@@ -1,6 +1,7 @@
 /* Depth first, by directory descriptors, so that a link that is swapped in meanwhile is not followed. */
 #include "shell/files/copy.h"
 
+#include "shell/dir.h"
 #include "shell/files/attributes.h"
 #include "shell/write_all.h"
 
@@ -77,20 +78,6 @@ static void copy_metadata(const struct stat *st, int to_fd, const char *to)
 	(void)!utimensat(to_fd, to, times, AT_SYMLINK_NOFOLLOW);
 }
 
-static DIR *open_directory(int dir_fd, const char *name)
-{
-	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (fd >= 0 && !dir)
-		close(fd);
-	return dir;
-}
-
-static bool is_dot(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 static int copy_at(int from_fd, const char *from, int to_fd, const char *to, unsigned depth);
 
 static int copy_directory(int from_fd, const char *from, int to_fd, const char *to, unsigned depth)
@@ -100,7 +87,7 @@ static int copy_directory(int from_fd, const char *from, int to_fd, const char *
 		rc = -errno;
 	if (rc < 0)
 		return rc;
-	DIR *dir = open_directory(from_fd, from);
+	DIR *dir = dir_open(from_fd, from);
 	int inside = dir ? openat(to_fd, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	if (inside < 0)
 		rc = -errno;
@@ -111,7 +98,7 @@ static int copy_directory(int from_fd, const char *from, int to_fd, const char *
 			rc = -errno;
 			break;
 		}
-		if (!is_dot(e->d_name))
+		if (!dir_is_dot(e->d_name))
 			rc = copy_at(dirfd(dir), e->d_name, inside, e->d_name, depth + 1);
 	}
 	if (rc == 0)
@@ -155,10 +142,10 @@ static int remove_at(int dir_fd, const char *name, unsigned depth)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return -errno;
-	DIR *dir = depth < COPY_DEPTH_MAX ? open_directory(dir_fd, name) : NULL;
+	DIR *dir = depth < COPY_DEPTH_MAX ? dir_open(dir_fd, name) : NULL;
 	int rc = dir ? 0 : depth < COPY_DEPTH_MAX ? -errno : -ELOOP;
 	for (const struct dirent *e; dir && rc == 0 && (e = readdir(dir));)
-		if (!is_dot(e->d_name))
+		if (!dir_is_dot(e->d_name))
 			rc = remove_at(dirfd(dir), e->d_name, depth + 1);
 	if (dir)
 		closedir(dir);

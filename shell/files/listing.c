@@ -1,6 +1,7 @@
 /* Walks by descriptors, so that a directory that is moved meanwhile is not mistaken for another. */
 #include "shell/files/listing.h"
 
+#include "shell/dir.h"
 #include "shell/files/temp_name.h"
 
 #include <dirent.h>
@@ -72,8 +73,7 @@ static void list_directory(struct walk *w, int dir_fd, size_t length, unsigned d
 	const struct dirent *e;
 	errno = 0;
 	for (; !w->over && (e = readdir(dir)) != NULL; errno = 0)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-			!temp_name_matches(e->d_name))
+		if (!dir_is_dot(e->d_name) && !temp_name_matches(e->d_name))
 			report(w, dir_fd, e->d_name, length, depth);
 	w->result->cut |= !w->over && errno != 0;
 	closedir(dir);

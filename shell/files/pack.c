@@ -5,6 +5,7 @@
  */
 #include "shell/files/pack.h"
 
+#include "shell/dir.h"
 #include "shell/files/copy.h"
 #include "shell/files/temp_name.h"
 
@@ -290,7 +291,7 @@ static int put_next(struct pack *k)
 		k->depth--;
 		return 0;
 	}
-	if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+	if (dir_is_dot(e->d_name))
 		return 0;
 	rc = append_name(k, l, e->d_name);
 	if (rc == 0)

@@ -1,5 +1,6 @@
 #include "shell/files/stage.h"
 
+#include "shell/dir.h"
 #include "shell/files/copy.h"
 #include "shell/files/entry.h"
 #include "shell/files/nest.h"
@@ -99,11 +100,6 @@ struct merge {
 	dev_t device;
 };
 
-static bool is_dot(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 static DIR *open_directory(int dir_fd, const char *name)
 {
 	int fd = place_open_in(dir_fd, name, O_RDONLY | O_DIRECTORY);
@@ -125,7 +121,7 @@ static int for_each(struct merge *m, DIR *from, int to_fd, unsigned depth, merge
 		const struct dirent *e = readdir(from);
 		if (!e)
 			return -errno;
-		if (is_dot(e->d_name))
+		if (dir_is_dot(e->d_name))
 			continue;
 		int rc = step(m, from, to_fd, e->d_name, depth);
 		if (rc < 0 && !m->name[0])

@@ -2,6 +2,7 @@
 #include "shell/held/table.h"
 
 #include "shell/bounds.h"
+#include "shell/dir.h"
 #include "shell/held/adoption.h"
 #include "shell/store/directory.h"
 
@@ -86,13 +87,10 @@ void held_refuse_directory(struct held_table *t, const char *directory)
 /* Remove files with this prefix in DIRECTORY_SHELL. */
 static void remove_with_prefix(int dir_fd, const char *prefix)
 {
-	int fd = openat(dir_fd, DIRECTORY_SHELL, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir && fd >= 0)
-		close(fd);
+	DIR *dir = dir_open(dir_fd, DIRECTORY_SHELL);
 	for (struct dirent *entry; dir && (entry = readdir(dir));)
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
-			unlinkat(fd, entry->d_name, 0);
+			unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);
 }

@@ -5,6 +5,8 @@
  */
 #include "shell/proc/foreground.h"
 
+#include "shell/dir.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -80,10 +82,7 @@ static void look_at_threads(
 	struct look *l, struct blocked_process *p, const struct proc_status *s, bool member)
 {
 	char name[64];
-	int fd = s->threads > 1 ? openat(p->fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (fd >= 0 && !dir)
-		close(fd);
+	DIR *dir = s->threads > 1 ? dir_open(p->fd, "task") : NULL;
 	if (member)
 		look_at_thread(l, p, s, "");
 	add_children(l, s->pid, NULL);

@@ -4,6 +4,7 @@
  */
 #include "shell/recording/retention.h"
 
+#include "shell/dir.h"
 #include "shell/recording/tape.h"
 
 #include <dirent.h>
@@ -36,18 +37,6 @@ static void note_error(struct listing *l, int error)
 		l->error = error;
 }
 
-static DIR *open_dir(int root_fd, const char *name)
-{
-	int fd = openat(root_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir && fd >= 0) {
-		int rc = errno;
-		close(fd);
-		errno = rc;
-	}
-	return dir;
-}
-
 static bool reserve(struct listing *l)
 {
 	if (l->count < l->capacity)
@@ -65,7 +54,7 @@ static bool reserve(struct listing *l)
 
 static void list_tape(struct listing *l, int root_fd, const char *tape)
 {
-	DIR *dir = open_dir(root_fd, tape);
+	DIR *dir = dir_open(root_fd, tape);
 	if (!dir) {
 		if (errno != ENOENT)
 			note_error(l, -errno);
@@ -133,7 +122,7 @@ int retention_enforce(int root_fd, const struct retention *limits, uint64_t now_
 	struct listing l = {0};
 	char id[NAME_ID_MAX + 1];
 	uint64_t epoch;
-	DIR *root = open_dir(root_fd, ".");
+	DIR *root = dir_open(root_fd, ".");
 	if (!root)
 		return -errno;
 	for (const struct dirent *entry; (entry = readdir(root));)

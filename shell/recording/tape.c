@@ -4,6 +4,7 @@
  */
 #include "shell/recording/tape.h"
 
+#include "shell/dir.h"
 #include "shell/recording/sealing.h"
 #include "shell/recording/segment_reader.h"
 #include "shell/write_all.h"
@@ -116,15 +117,10 @@ static int open_directory(const struct tape *t)
 
 long tape_list(int root_fd, const char *name, uint64_t **ret_numbers)
 {
-	int fd = openat(root_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = dir_open(root_fd, name);
 	*ret_numbers = NULL;
-	if (!dir) {
-		int rc = -errno;
-		if (fd >= 0)
-			close(fd);
-		return rc;
-	}
+	if (!dir)
+		return -errno;
 	long count = list(dir, ret_numbers);
 	closedir(dir);
 	return count;

@@ -4,6 +4,7 @@
  */
 #include "shell/store/directory.h"
 
+#include "shell/dir.h"
 #include "shell/id.h"
 
 #include <dirent.h>
@@ -79,15 +80,10 @@ static int adopt_or_clear(int parent_fd, const struct directory_owner *o, const 
 int directory_adopt_all(int parent_fd, const struct directory_owner *owner, bool *ret_again)
 {
 	int found = 0;
-	int fd = openat(parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = dir_open(parent_fd, ".");
 	*ret_again = false;
-	if (!dir) {
-		int rc = -errno;
-		if (fd >= 0)
-			close(fd);
-		return rc;
-	}
+	if (!dir)
+		return -errno;
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		if (entry->d_name[0] == '.')
 			continue;

@@ -10,6 +10,7 @@
 #include "shell/watch/source.h"
 
 #include "shell/clock.h"
+#include "shell/dir.h"
 #include "shell/files/temp_name.h"
 #include "shell/isolation.h"
 
@@ -308,8 +309,7 @@ static unsigned read_entries(struct source *s, unsigned most)
 			end_reading(s);
 			return count;
 		}
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-			temp_name_matches(e->d_name))
+		if (dir_is_dot(e->d_name) || temp_name_matches(e->d_name))
 			continue;
 		bool directory = is_directory_entry(s, e);
 		count++;

@@ -80,7 +80,7 @@ static void put_char(FILE *f, unsigned char c)
 		fprintf(f, "\\%03o", c);
 }
 
-void integration_put_quoted(FILE *f, const char *bytes, size_t length)
+static void put_quoted(FILE *f, const char *bytes, size_t length)
 {
 	fputs("$'", f);
 	for (size_t i = 0; i < length; i++)
@@ -90,10 +90,11 @@ void integration_put_quoted(FILE *f, const char *bytes, size_t length)
 
 void integration_put_text(FILE *f, const char *text)
 {
-	integration_put_quoted(f, text, strlen(text));
+	put_quoted(f, text, strlen(text));
 }
 
-void integration_put_shown(FILE *f, const char *command, size_t length)
+/* Print the command as it is shown: control characters visible, cut to INTEGRATION_SHOWN_MAX. */
+static void put_shown(FILE *f, const char *command, size_t length)
 {
 	size_t shown = utf8_cut(command, length, INTEGRATION_SHOWN_MAX);
 	fputs("$'", f);
@@ -273,9 +274,9 @@ void integration_put_command(FILE *f, const struct integration_command *c)
 	bool keeps = !c->isolated && integration_can_append_line(c->command, c->length) &&
 		!may_show_lines(c->command, c->length);
 	fputs("__rs_c=", f);
-	integration_put_quoted(f, c->command, c->length);
+	put_quoted(f, c->command, c->length);
 	fputs(" __rs_v=", f);
-	integration_put_shown(f, c->command, c->length);
+	put_shown(f, c->command, c->length);
 	bool piped = memchr(c->command, '|', c->length);
 	fprintf(f, " __rs_i=%s __rs_k=%s __rs_p=%s __rs_hi=%s", c->id,
 		!keeps          ? ""

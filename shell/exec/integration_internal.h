@@ -5,14 +5,8 @@
 
 #include <stdio.h>
 
-/* Print $'...', which stands for exactly these bytes and has no line break. */
-void integration_put_quoted(FILE *f, const char *bytes, size_t length);
-
-/* The same for a string. */
+/* Print $'...', which stands for exactly this text and has no line break. */
 void integration_put_text(FILE *f, const char *text);
-
-/* Print the command as it is shown: control characters visible, cut to INTEGRATION_SHOWN_MAX. */
-void integration_put_shown(FILE *f, const char *command, size_t length);
 
 /*
  * Whether a line can be appended to the command, to read its statuses before eval changes them. Not

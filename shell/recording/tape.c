@@ -40,7 +40,7 @@ bool tape_parse_name(const char *name, char ret_id[NAME_ID_MAX + 1], uint64_t *r
 	return name_is_id(ret_id) && strcmp(again, name) == 0;
 }
 
-void tape_file_name(uint64_t number, enum tape_file kind, char ret_name[TAPE_FILE_SIZE])
+static void put_file_name(uint64_t number, enum tape_file kind, char ret_name[TAPE_FILE_SIZE])
 {
 	static const char *const suffixes[] = {"", "open", "zst", "new"};
 	snprintf(ret_name, TAPE_FILE_SIZE, "%08" PRIu64 ".%s", number, suffixes[kind]);
@@ -55,7 +55,7 @@ enum tape_file tape_parse_file(const char *name, uint64_t *ret_number)
 	if (*ret_number < 1 || *ret_number > TAPE_SEGMENTS_MAX)
 		return TAPE_NONE;
 	for (enum tape_file kind = TAPE_OPEN; kind <= TAPE_NEW; kind++) {
-		tape_file_name(*ret_number, kind, again);
+		put_file_name(*ret_number, kind, again);
 		if (strcmp(again, name) == 0)
 			return kind;
 	}
@@ -115,7 +115,11 @@ static int open_directory(const struct tape *t)
 	return fd < 0 ? -errno : fd;
 }
 
-long tape_list(int root_fd, const char *name, uint64_t **ret_numbers)
+/*
+ * List the numbers of all segments, ascending and unique. *ret_numbers: owned by the caller; NULL if there are
+ * none. Returns their count, -ENOENT (no such tape), -EFBIG (too many), or another negative errno.
+ */
+static long list_segments(int root_fd, const char *name, uint64_t **ret_numbers)
 {
 	DIR *dir = dir_open(root_fd, name);
 	*ret_numbers = NULL;
@@ -126,12 +130,13 @@ long tape_list(int root_fd, const char *name, uint64_t **ret_numbers)
 	return count;
 }
 
-bool tape_find_file(int dir_fd, uint64_t number, char ret_name[TAPE_FILE_SIZE])
+/* Find the file of a segment, sealed or open. Returns false if there is none. */
+static bool find_file(int dir_fd, uint64_t number, char ret_name[TAPE_FILE_SIZE])
 {
-	tape_file_name(number, TAPE_SEALED, ret_name);
+	put_file_name(number, TAPE_SEALED, ret_name);
 	if (faccessat(dir_fd, ret_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return true;
-	tape_file_name(number, TAPE_OPEN, ret_name);
+	put_file_name(number, TAPE_OPEN, ret_name);
 	return faccessat(dir_fd, ret_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -224,9 +229,9 @@ static int continue_tape(struct tape *t, int dir_fd, const uint64_t *numbers, lo
 	uint64_t whole;
 	t->next = numbers[count - 1] + 1;
 	for (long i = count - 1; i >= 0; i--) {
-		if (!tape_find_file(dir_fd, numbers[i], file))
+		if (!find_file(dir_fd, numbers[i], file))
 			continue;
-		tape_file_name(numbers[i], TAPE_OPEN, other);
+		put_file_name(numbers[i], TAPE_OPEN, other);
 		bool sealed = strcmp(file, other) != 0;
 		/* The server was killed after sealing, before it removed the open one. */
 		if (sealed)
@@ -254,7 +259,7 @@ int tape_open(struct tape *t)
 	t->next = 1;
 	t->rows = t->cols = 0;
 	t->exited = false;
-	long count = tape_list(t->root_fd, t->name, &numbers);
+	long count = list_segments(t->root_fd, t->name, &numbers);
 	if (count < 0 && count != -ENOENT)
 		return (int)count;
 	if (count <= 0 || !numbers) {
@@ -290,7 +295,7 @@ static int begin(struct tape *t, int dir_fd, const struct segment_record *first)
 	snprintf(head.id, sizeof head.id, "%s", t->id);
 	if (t->next > TAPE_SEGMENTS_MAX)
 		return -EFBIG;
-	tape_file_name(t->next, TAPE_OPEN, file);
+	put_file_name(t->next, TAPE_OPEN, file);
 	int fd = openat(dir_fd, file, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
@@ -318,7 +323,7 @@ static int reopen(const struct tape *t, int dir_fd)
 	char file[TAPE_FILE_SIZE];
 	if (t->number == 0)
 		return -ENOENT;
-	tape_file_name(t->number, TAPE_OPEN, file);
+	put_file_name(t->number, TAPE_OPEN, file);
 	int fd = openat(dir_fd, file, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
@@ -399,9 +404,9 @@ int tape_seal(struct tape *t, struct segment_codec *codec)
 		return 0;
 	int dir_fd = open_directory(t), rc = dir_fd;
 	if (dir_fd >= 0) {
-		tape_file_name(t->number, TAPE_OPEN, file);
-		tape_file_name(t->number, TAPE_NEW, fresh);
-		tape_file_name(t->number, TAPE_SEALED, sealed);
+		put_file_name(t->number, TAPE_OPEN, file);
+		put_file_name(t->number, TAPE_NEW, fresh);
+		put_file_name(t->number, TAPE_SEALED, sealed);
 		rc = sealing_write(dir_fd, file, fresh, codec);
 		if (rc == 0 && renameat(dir_fd, fresh, dir_fd, sealed) < 0)
 			rc = -errno;

@@ -44,18 +44,6 @@ enum tape_file { TAPE_NONE, TAPE_OPEN, TAPE_SEALED, TAPE_NEW };
 /* Parse the name of a file. Returns TAPE_NONE if it is not a segment's. */
 enum tape_file tape_parse_file(const char *name, uint64_t *ret_number);
 
-/* Write the name of a segment's file. */
-void tape_file_name(uint64_t number, enum tape_file kind, char ret_name[TAPE_FILE_SIZE]);
-
-/*
- * List the numbers of all segments, ascending and unique. *ret_numbers: owned by the caller; NULL if there are
- * none. Returns their count, -ENOENT (no such tape), -EFBIG (too many), or another negative errno.
- */
-long tape_list(int root_fd, const char *name, uint64_t **ret_numbers);
-
-/* Find the file of a segment, sealed or open. dir_fd: the tape's directory. Returns false if there is none. */
-bool tape_find_file(int dir_fd, uint64_t number, char ret_name[TAPE_FILE_SIZE]);
-
 /*
  * Find the end of the tape of t->id and t->epoch in t->root_fd, truncate an incomplete frame, and fill in the
  * rest of t. Returns 0 or a negative errno: then do not write.

@@ -30,7 +30,7 @@
 #define MOVE_WAIT_MS 20u /* for the second half of a rename */
 #define DIRECTORIES_STEP 64u
 
-struct watch_event *watch_event_create(
+static struct watch_event *create_event(
 	enum watch_type type, bool is_directory, const char *path, size_t length)
 {
 	struct watch_event *e = malloc(sizeof *e + length + 1);
@@ -70,7 +70,7 @@ static void add_event(
 		fail(s, -EOVERFLOW);
 		return;
 	}
-	struct watch_event *e = watch_event_create(type, is_directory, path, length);
+	struct watch_event *e = create_event(type, is_directory, path, length);
 	if (e)
 		s->events[s->events_count++] = e;
 	else

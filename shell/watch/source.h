@@ -32,10 +32,6 @@ struct watch_event {
 	size_t length;  /* of path; 0: WATCH_RESYNC */
 	char path[];    /* absolute; any bytes */
 };
-
-/* Returns an event with one reference, or NULL if out of memory. */
-struct watch_event *watch_event_create(
-	enum watch_type type, bool is_directory, const char *path, size_t length);
 /* Drop a reference; the last one frees the event. */
 void watch_event_unref(struct watch_event *e);
 

@@ -20,11 +20,6 @@ static char *make_key(const struct directory *parent, const char *name, size_t l
 	return key;
 }
 
-const char *directory_name(const struct directory *d)
-{
-	return d->key + ID_SIZE;
-}
-
 static int add_by_name(struct tree *t, struct directory *d)
 {
 	HASH_ADD_KEYPTR(by_name, t->names, d->key, ID_SIZE + d->name_length, d);
@@ -187,7 +182,7 @@ size_t tree_path(const struct directory *d, const char *name, char *ret_path, si
 	}
 	for (; d->parent; d = d->parent) {
 		at -= d->name_length;
-		memcpy(ret_path + at, directory_name(d), d->name_length);
+		memcpy(ret_path + at, d->key + ID_SIZE, d->name_length);
 		ret_path[--at] = '/';
 	}
 	return length;

@@ -44,9 +44,6 @@ int tree_init(struct tree *t);
 /* Free all directories. */
 void tree_finish(struct tree *t);
 
-/* The name of a directory in its parent; "": the root. */
-const char *directory_name(const struct directory *d);
-
 /* Find a directory by parent and name, or NULL. */
 struct directory *tree_find(
 	const struct tree *t, const struct directory *parent, const char *name, size_t length);

@@ -66,7 +66,8 @@ void paint_clusters(struct painter *p, bool on)
 	p->clusters = on;
 }
 
-void paint_separate(struct painter *p)
+/* Prevent the next character from joining the one before the cursor. */
+static void separate(struct painter *p)
 {
 	output_put(&p->out, "", 1); /* NUL */
 }
@@ -227,14 +228,14 @@ static unsigned paint_cells(
 		paint_pen(p, style_of(p, cell));
 		if (at > 0 &&
 			joins(p, cells[at - (at > 1 && cell_is_tail(cells[at - 1]) ? 2 : 1)], cell))
-			paint_separate(p);
+			separate(p);
 		unsigned ascii = paint_ascii(p, cells + at, extent - at);
 		if (ascii > 0) {
 			at += ascii;
 			continue;
 		}
 		if (cell_width(cell) == 0)
-			paint_separate(p);
+			separate(p);
 		paint_text(p, cell);
 		at += cell_width(cell) == 2 ? 2 : 1;
 	}
@@ -360,7 +361,7 @@ static unsigned paint_wrap(
 	if (at > 0) {
 		paint_pen(p, style_of(p, first));
 		if (p->mixed)
-			paint_separate(p);
+			separate(p);
 		paint_text(p, first);
 	} else {
 		paint_pen(p, &plain);
@@ -463,7 +464,7 @@ void paint_pending_wrap(struct painter *p, const struct line *line, unsigned col
 	if (cell_has_content(cell)) {
 		paint_pen(p, style_of(p, cell));
 		if (cell_width(cell) == 0)
-			paint_separate(p);
+			separate(p);
 		paint_text(p, cell);
 		return;
 	}

@@ -65,9 +65,6 @@ bool paint_is_printed(struct painter *p, struct cell cell);
 /* Set whether the terminal joins clusters from here on (mode 2027). */
 void paint_clusters(struct painter *p, bool on);
 
-/* Prevent the next character from joining the one before the cursor. */
-void paint_separate(struct painter *p);
-
 /*
  * Draw lines from the top left corner of a blank screen of cols columns, with soft wraps. Lines
  * that do not fit scroll off at the top.

@@ -139,8 +139,7 @@ static size_t read_source(struct holder *h, enum event_source source)
 		size_t want = space < READ_SIZE ? space : READ_SIZE;
 		n = read(s->fd, stream_reserve(&h->ring.bytes, want), want);
 		if (n > 0) {
-			if (h->last_source != source)
-				put_label(h, source);
+			put_label(h, source);
 			stream_commit(&h->ring.bytes, (size_t)n);
 		}
 	}
@@ -194,12 +193,10 @@ static void read_record(struct holder *h)
 static void publish_exit(struct holder *h)
 {
 	struct ring_header *header = h->ring.header;
-	struct timespec now;
 	int32_t status = h->exit_status;
-	clock_gettime(CLOCK_REALTIME, &now);
 	header->exit_status = status;
 	header->exit_offset = stream_head(&h->ring.bytes);
-	header->exit_time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	header->exit_time_ns = clock_ns(CLOCK_REALTIME);
 	atomic_store(&header->exited, 1);
 	h->exited = true;
 	if (h->options.ttl_s > 0)

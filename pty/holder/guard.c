@@ -56,6 +56,16 @@ static _Noreturn void watch(pid_t holder, int dir_fd)
 	_exit(0);
 }
 
+void guard_detach(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	if (null > 2)
+		close(null);
+	(void)!chdir("/");
+}
+
 int guard_split(int dir_fd, char *name)
 {
 	sigset_t all, before;
@@ -85,11 +95,6 @@ int guard_split(int dir_fd, char *name)
 	if (dir_fd > 3)
 		close_range(3, (unsigned)dir_fd - 1, 0);
 	close_range((unsigned)dir_fd + 1, ~0u, 0);
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int k = 0; k < 3 && null >= 0; k++)
-		dup2(null, k);
-	if (null > 2)
-		close(null);
-	(void)!chdir("/");
+	guard_detach();
 	watch(pid, dir_fd);
 }

@@ -213,6 +213,9 @@ bool tree_kill(void);
  */
 int guard_split(int dir_fd, char *name);
 
+/* Close the server's standard streams and leave its working directory. */
+void guard_detach(void);
+
 /* serve.c */
 
 /* Listen on the socket. Returns 0 or a negative errno. */

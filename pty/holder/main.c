@@ -410,17 +410,6 @@ static void run_once(struct holder *h)
 		h->gone = true;
 }
 
-/* Close the server's standard streams and leave its working directory. */
-static void detach(void)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		dup2(null, fd);
-	if (null > 2)
-		close(null);
-	(void)!chdir("/");
-}
-
 static void remove_files(const struct holder *h)
 {
 	unlinkat(h->options.dir_fd, WIRE_SOCKET, 0);
@@ -459,7 +448,7 @@ int main(int argc, char **argv)
 	close(h.options.report_fd);
 	if (report.error < 0)
 		return 1;
-	detach();
+	guard_detach();
 	while (!h.gone)
 		run_once(&h);
 	remove_files(&h);

@@ -45,7 +45,7 @@ static bool is_in(const char *const *patterns, size_t count, const char *variabl
 #define IS_IN(patterns, variable, length) \
 	is_in(patterns, sizeof(patterns) / sizeof *(patterns), variable, length)
 
-int environment_name_is_valid(const char *name)
+bool environment_name_is_valid(const char *name)
 {
 	static const char letters[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";

@@ -28,4 +28,4 @@ char **environment_create(
 char **environment_with(char *const *base, const char *name, const char *value);
 
 /* Whether name is a valid variable name: [A-Za-z_][A-Za-z0-9_]*. */
-int environment_name_is_valid(const char *name);
+bool environment_name_is_valid(const char *name);

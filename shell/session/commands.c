@@ -74,8 +74,7 @@ void session_state(struct session *s, struct pane_state *ret_state)
 
 static void on_look_soon(void *user)
 {
-	struct session *s = user;
-	sessions_make_busy(s->table, s);
+	sessions_make_busy(user);
 }
 
 int session_wait(struct session *s, const struct wait_options *options, struct wait_waiter *waiter)

@@ -215,9 +215,8 @@ enum turn_next session_take_turn(struct held *h)
 	return more ? TURN_MORE : TURN_SLEEP;
 }
 
-void sessions_make_busy(struct sessions *s, struct session *session)
+void sessions_make_busy(struct session *session)
 {
-	(void)s;
 	session->viewers_due = session->presence.count;
 	held_make_busy(&session->pane.held);
 }

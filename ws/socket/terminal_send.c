@@ -727,7 +727,7 @@ static void note_taken(struct terminal *t, bool all)
 {
 	/* Output that is held back for this client may continue now. */
 	if (t->viewer.waits && t->session && t->cursor.offset != t->viewer.offset)
-		sessions_make_busy(t->all->sessions, t->session);
+		sessions_make_busy(t->session);
 	t->viewer.offset = t->cursor.offset;
 	if (t->behind || !t->session || !(t->sync_told || t->snapshot.bytes))
 		t->viewer.taken_ms = 0;

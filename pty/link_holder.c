@@ -1,13 +1,10 @@
 /* The holder of a link: what is known of it without a request, and requests to it, whose answers link.c receives. */
 #include "pty/link_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 pid_t link_holder_pid(const struct link *l)

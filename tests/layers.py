@@ -34,12 +34,12 @@ shell/pane: shell shell/held ring ring/live
 shell/block: shell shell/store shell/output shell/input shell/pane ring ring/screen ring/screen/view
 shell/exec: pty/proc shell shell/store shell/proc shell/output shell/input shell/pane shell/block ring ring/screen
 shell/wait: pty/proc shell shell/proc shell/output shell/input shell/pane shell/block shell/exec ring ring/screen ring/search
-shell/ports: pty/proc shell/proc
+shell/ports: pty/proc shell/proc ring
 shell/process: pty/proc shell shell/store shell/proc shell/output shell/held pty ring
 shell/watch: shell shell/files
 shell/run: shell shell/store shell/output pty
 shell/backup: shell shell/files shell/run
-shell/git: shell shell/run shell/output
+shell/git: shell shell/run shell/output ring
 shell/context: shell shell/store shell/output shell/run pty
 shell/session: shell shell/store shell/held shell/input shell/pane shell/block shell/exec shell/wait pty ring
 shell/recording: shell shell/store shell/block shell/exec shell/pane shell/session pty ring
@@ -86,7 +86,7 @@ ws/client: ws/client/connect ws/client/config ws/client/attach ws/client/files w
 WIRING = {'main.c', 'ws/serve/main.c'}
 # What the client may include of the rest.
 CLIENT_MAY = {'ws/net/client.h', 'ws/net/local_socket.h', 'ws/base64.h', 'shell/hash.h', 'shell/id.h', 'shell/quote.h',
-	'ring/tokenizer.h', 'ring/asks.h', 'ring/utf8.h'}
+	'ring/tokenizer.h', 'ring/asks.h', 'ring/hex.h', 'ring/utf8.h'}
 # Headers of ring/screen that other layers may include.
 SCREEN_PUBLIC = {f'ring/screen/{name}.h' for name in ('screen', 'leftover', 'view/snapshot', 'view/render')}
 # Folders in which headers of third parties may be included.

@@ -1,6 +1,8 @@
 /* See url.h. All before the "@" of a URL, and its query, may be secret: it is masked. */
 #include "shell/git/url.h"
 
+#include "ring/hex.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -127,14 +129,6 @@ void git_mask(char *text)
 	*to = '\0';
 }
 
-static int hex_of(char c)
-{
-	return c >= '0' && c <= '9'    ? c - '0'
-		: c >= 'a' && c <= 'f' ? c - 'a' + 10
-		: c >= 'A' && c <= 'F' ? c - 'A' + 10
-				       : -1;
-}
-
 /*
  * Decode %XX as git does; invalid escapes stay. Returns false if the result has control characters.
  */
@@ -142,8 +136,8 @@ static bool decode(const char *text, size_t length, char *ret)
 {
 	for (size_t i = 0; i < length; i++) {
 		int c = (unsigned char)text[i];
-		int high = c == '%' && length - i > 2 ? hex_of(text[i + 1]) : -1;
-		int low = high >= 0 ? hex_of(text[i + 2]) : -1;
+		int high = c == '%' && length - i > 2 ? hex_value(text[i + 1]) : -1;
+		int low = high >= 0 ? hex_value(text[i + 2]) : -1;
 		if (low >= 0) {
 			c = high * 16 + low;
 			i += 2;

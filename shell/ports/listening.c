@@ -1,6 +1,8 @@
 /* See listening.h. Format: proc(5), "N: ADDRESS:PORT ADDRESS:PORT STATE … UID TIMEOUT INODE …". */
 #include "shell/ports/listening.h"
 
+#include "ring/hex.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -12,20 +14,12 @@ struct line {
 	const char *at, *end;
 };
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9'    ? c - '0'
-		: c >= 'A' && c <= 'F' ? c - 'A' + 10
-		: c >= 'a' && c <= 'f' ? c - 'a' + 10
-				       : -1;
-}
-
 /* Parse count hexadecimal digits. */
 static bool parse_hex(struct line *l, unsigned count, uint32_t *ret_value)
 {
 	uint32_t value = 0;
 	for (unsigned i = 0; i < count; i++, l->at++) {
-		int digit = l->at < l->end ? hex_digit(*l->at) : -1;
+		int digit = l->at < l->end ? hex_value(*l->at) : -1;
 		if (digit < 0)
 			return false;
 		value = value << 4 | (uint32_t)digit;

@@ -4,16 +4,11 @@
  */
 #include "ws/client/connect/link.h"
 
+#include "ring/hex.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int hex_of(char c)
-{
-	const char *digits = "0123456789abcdef";
-	const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
-	return at ? (int)(at - digits) : -1;
-}
 
 /*
  * Percent-decode a field. Returns its length; 0 if it does not fit or has other than printable
@@ -26,8 +21,8 @@ static size_t decode(const char *text, size_t length, char *ret, size_t size)
 		int c = (unsigned char)text[i];
 		if (c == '%') {
 			bool whole = i + 2 < length;
-			int high = whole ? hex_of(text[i + 1]) : -1;
-			int low = whole ? hex_of(text[i + 2]) : -1;
+			int high = whole ? hex_value(text[i + 1]) : -1;
+			int low = whole ? hex_value(text[i + 2]) : -1;
 			c = high < 0 || low < 0 ? 0 : high * 16 + low;
 			i += 2;
 		}

@@ -88,3 +88,6 @@ bool parts_url_is_valid(const char *url);
 
 /* Whether connections to an address are refused, see above. Pure. */
 bool parts_address_is_refused(const struct sockaddr *address);
+
+/* Parse digits at *at and move *at behind them. Returns false if there are none or too many. */
+bool parts_parse_number(const char **at, uint64_t *ret_number);

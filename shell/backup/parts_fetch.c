@@ -89,7 +89,7 @@ static int set_up(struct piece *piece)
 	return (int)rc;
 }
 
-static bool parse_number(const char **at, uint64_t *ret_number)
+bool parts_parse_number(const char **at, uint64_t *ret_number)
 {
 	char *end;
 	if (**at < '0' || **at > '9')
@@ -111,7 +111,7 @@ static bool is_requested_range(const struct piece *piece)
 	if (strncmp(at, "bytes ", 6) != 0)
 		return false;
 	at += 6;
-	return parse_number(&at, &first) && *at++ == '-' && parse_number(&at, &last) &&
+	return parts_parse_number(&at, &first) && *at++ == '-' && parts_parse_number(&at, &last) &&
 		first == piece->part->offset && last - first + 1 == piece->part->size;
 }
 

@@ -4,25 +4,12 @@
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static json_t *size_json(const struct parts_result *result)
 {
 	return json_pack("{s:I}", "sizeBytes", (json_int_t)result->total);
-}
-
-/* Parse digits at *at and move *at behind them. */
-static bool parse_number(const char **at, uint64_t *ret_number)
-{
-	char *end;
-	if (**at < '0' || **at > '9')
-		return false;
-	errno = 0;
-	*ret_number = strtoull(*at, &end, 10);
-	*at = end;
-	return errno == 0;
 }
 
 /* Parse "bytes=FIRST-LAST". FIRST must be the part's offset. Sets its size. */
@@ -33,8 +20,9 @@ static bool parse_range(const char *text, struct part *p)
 	if (strncmp(text, unit, sizeof unit - 1) != 0)
 		return false;
 	text += sizeof unit - 1;
-	if (!parse_number(&text, &first) || *text++ != '-' || !parse_number(&text, &last) ||
-		*text || first != p->offset || last < first || last - first >= PARTS_TOTAL_MAX)
+	if (!parts_parse_number(&text, &first) || *text++ != '-' ||
+		!parts_parse_number(&text, &last) || *text || first != p->offset || last < first ||
+		last - first >= PARTS_TOTAL_MAX)
 		return false;
 	p->ranged = true;
 	p->size = last - first + 1;

@@ -3,7 +3,6 @@
  * condition true. A state that cannot be seen is guessed, and the guess counts after some silence.
  */
 #include "shell/wait/internal.h"
-#include "shell/wait/wait_port.h"
 
 #include <sys/ioctl.h>
 
@@ -253,7 +252,7 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 		is = has_ended(h);
 		break;
 	case WAIT_PORT:
-		is = w->conditions[i].port && wait_port_is_found(w->conditions[i].port);
+		is = w->conditions[i].port && w->conditions[i].port->found;
 		break;
 	case WAIT_LEASE:
 		is = typing_is_allowed(h->executor->typing, NULL);

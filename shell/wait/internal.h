@@ -3,6 +3,7 @@
 
 #include "ring/search/finder.h"
 #include "ring/stream.h"
+#include "shell/wait/port_watch.h"
 #include "shell/wait/wait.h"
 #include "shell/workers.h"
 
@@ -16,12 +17,12 @@ struct awaited {
 	struct awaited *prev, *next; /* in waits_all.searches, if queued */
 	bool queued;                 /* WAIT_MATCH on the screen, of a link: waits for its turn */
 	struct wait_condition is;
-	struct finder *finder;  /* WAIT_MATCH in the output */
-	bool away;              /* a worker owns finder, settles and lost */
-	bool settles;           /* match the last line too, though it is incomplete */
-	struct wait_port *port; /* WAIT_PORT, while it is pending; owned */
-	uint64_t lost;          /* bytes that the finder did not get */
-	uint64_t rows_version;  /* WAIT_MATCH on the screen: the rows that have been searched */
+	struct finder *finder;   /* WAIT_MATCH in the output */
+	bool away;               /* a worker owns finder, settles and lost */
+	bool settles;            /* match the last line too, though it is incomplete */
+	struct port_watch *port; /* WAIT_PORT, while it is pending; owned */
+	uint64_t lost;           /* bytes that the finder did not get */
+	uint64_t rows_version;   /* WAIT_MATCH on the screen: the rows that have been searched */
 };
 
 /* One wait. */

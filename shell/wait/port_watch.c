@@ -41,7 +41,7 @@ void port_watch_start(struct port_watch *w, uv_loop_t *loop, const struct probe_
 static void closed_one(struct port_watch *w)
 {
 	if (--w->open_handles == 0)
-		w->close_cb(w->user);
+		w->close_cb(w->close_user);
 }
 
 static void on_timer_closed(uv_handle_t *handle)
@@ -54,9 +54,10 @@ static void on_probe_closed(void *user)
 	closed_one(user);
 }
 
-void port_watch_close(struct port_watch *w, void (*close_cb)(void *user))
+void port_watch_close(struct port_watch *w, void (*close_cb)(void *close_user), void *close_user)
 {
 	w->close_cb = close_cb;
+	w->close_user = close_user;
 	uv_close((uv_handle_t *)&w->timer, on_timer_closed);
 	probe_close(&w->probe, on_probe_closed);
 }

@@ -21,12 +21,13 @@ struct port_watch {
 	void *user;
 	unsigned open_handles;
 	bool found;
-	void (*close_cb)(void *user);
+	void (*close_cb)(void *close_user);
+	void *close_user;
 };
 
 /* Start. interval_ms: clamped to the limits; 0: the default. */
 void port_watch_start(struct port_watch *w, uv_loop_t *loop, const struct probe_options *options,
 	unsigned interval_ms, void (*ready)(void *user, int status), void *user);
 
-/* Stop. The memory must stay until close_cb. */
-void port_watch_close(struct port_watch *w, void (*close_cb)(void *user));
+/* Stop. The memory must stay until close_cb(). */
+void port_watch_close(struct port_watch *w, void (*close_cb)(void *close_user), void *close_user);

@@ -3,7 +3,6 @@
  * waiter may begin waits, leave them, or delete the session.
  */
 #include "shell/wait/internal.h"
-#include "shell/wait/wait_port.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -56,8 +55,10 @@ static void close_ports(struct wait *w)
 {
 	for (unsigned i = 0; i < w->count; i++) {
 		struct awaited *c = &w->conditions[i];
-		w->waits->ports -= c->port != NULL;
-		wait_port_close(c->port);
+		if (!c->port)
+			continue;
+		w->waits->ports--;
+		port_watch_close(c->port, free, c->port);
 		c->port = NULL;
 	}
 }
@@ -421,22 +422,27 @@ static int copy_conditions(struct wait *w, const struct wait_options *o)
 	return 0;
 }
 
-static void on_port(void *user)
+static void on_port(void *user, int status)
 {
+	(void)status; /* of HTTP, which is not probed */
 	waits_check_soon(user);
 }
 
 static int open_ports(struct wait *w)
 {
 	struct waits *h = w->waits;
-	int rc = 0;
-	for (unsigned i = 0; i < w->count && rc == 0; i++) {
+	for (unsigned i = 0; i < w->count; i++) {
 		struct awaited *c = &w->conditions[i];
-		if (c->is.type == WAIT_PORT)
-			rc = wait_port_open(h->shared->loop, c->is.port, on_port, h, &c->port);
-		h->ports += c->port != NULL;
+		const struct probe_options options = {.port = c->is.port};
+		if (c->is.type != WAIT_PORT)
+			continue;
+		c->port = calloc(1, sizeof *c->port);
+		if (!c->port)
+			return -ENOMEM;
+		h->ports++;
+		port_watch_start(c->port, h->shared->loop, &options, 0, on_port, h);
 	}
-	return rc;
+	return 0;
 }
 
 static int create_wait(struct waits *h, const struct wait_options *o, struct wait **ret_wait)

@@ -65,11 +65,6 @@ struct watch {
 	json_t *result; /* the last event */
 };
 
-static void on_port_closed(void *user)
-{
-	free(user);
-}
-
 static char *next_event(void *user)
 {
 	struct watch *w = user;
@@ -99,7 +94,7 @@ static void on_stream_closed(void *user)
 	json_decref(w->result);
 	w->result = NULL;
 	w->api->port_watches--;
-	port_watch_close(&w->port, on_port_closed);
+	port_watch_close(&w->port, free, w);
 	request_unref(r);
 }
 

@@ -68,7 +68,7 @@ static void finish_wait(struct process_wait *w)
 	pending_end(&w->pending);
 	if (w->watching) {
 		w->api->port_watches--;
-		port_watch_close(&w->port, maybe_free);
+		port_watch_close(&w->port, maybe_free, w);
 	}
 }
 

@@ -156,6 +156,10 @@ Test(api_keys, keys_follow_the_terminals_modes)
 	cr_expect_str_eq(paste + strlen(paste) - 6, "\033[201~");
 	cr_expect_eq(
 		strstr(paste, "\033[201~"), paste + strlen(paste) - 6, "text cannot end the paste");
+	memory_holder_say(memory_api_holder("s"), "\033[>1u");
+	memory_api_settle();
+	cr_expect_eq(memory_api_status(KEYS, "{'keys':['C-a']}"), 200);
+	cr_expect_str_eq(read_input(), "\033[97;5u");
 	MEMORY_API_CLOSE();
 }
 
@@ -346,6 +350,30 @@ Test(api_lease, prevents_other_input)
 	c = memory_api_call("GET /api/session/s/lease", NULL);
 	cr_expect_str_eq(call_text(c, "lease.owner"), "Ada");
 	cr_expect_null(call_get(c, "lease.id"), "it is a secret");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_lease, prevents_what_is_equivalent_to_typing)
+{
+#define REFUSED(line, fields, by)                                            \
+	{line, "{" fields "}", 409, "LEASED", NULL, by},                     \
+	{                                                                    \
+		line, "{" fields ",'lease':'over'}", 409, "LEASED", NULL, by \
+	}
+	static const struct refused cases[] = {
+		REFUSED("POST /api/session/s/signal", "'signal':'INT'", BY_OWNER),
+		REFUSED("POST /api/session/s/signal", "'signal':'INT','target':'shell'", BY_DRIVER),
+		REFUSED("POST /api/session/s/terminate", "'graceMs':0", BY_DRIVER),
+		REFUSED("POST /api/session/s/resize", "'cols':91,'rows':31", BY_DRIVER),
+		REFUSED("POST /api/session/s/size", "'policy':'fixed'", BY_OWNER),
+		REFUSED("POST /api/session/s/exec", "'command':'true','fork':true", BY_OWNER),
+		REFUSED("POST /api/process/start", "'command':'true','sessionId':'s'", BY_OWNER),
+		{"POST /api/session/s/signal", "{'signal':'INT','lease':7}", INVALID, "lease"}};
+	memory_api_start("s");
+	acquire_lease("{}");
+	EXPECT_REFUSED(cases);
+	const struct memory_holder *h = memory_api_holder("s");
+	cr_expect_eq(h->signals + h->resizes, 0);
 	MEMORY_API_CLOSE();
 }
 

@@ -91,14 +91,6 @@ scenario('other states', async (server) => {
 	assert.equal(s.signal, 'KILL');
 });
 
-scenario('a viewer may read it', async (server) => {
-	await server.session({ id: 's' });
-	const { token } = await server.api.link('s', 'viewer', 60_000);
-	const { state: seen } = await server.api.as(token).call('GET', '/api/session/s/state');
-	assert.equal(typeof seen.status, 'string');
-	await server.api.refused(404, 'SESSION_NOT_FOUND', 'GET', '/api/session/missing/state');
-});
-
 scenario('the next server reports the same', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', 'cat\r');

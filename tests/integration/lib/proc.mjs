@@ -83,11 +83,3 @@ export function kill(pid, signal = 'SIGKILL') {
 		throw error;
 	}
 }
-
-/** Whether the server has read everything that was sent to this port of 127.0.0.1 from that one. */
-export function hasRead(port, from) {
-	const hex = (number) => `0100007F:${number.toString(16).toUpperCase().padStart(4, '0')}`;
-	const line = read('/proc/net/tcp').split('\n').map((each) => each.trim().split(/\s+/))
-		.find(([, local, remote]) => local === hex(port) && remote === hex(from));
-	return Boolean(line) && line[3] === '01' && line[4].endsWith(':00000000') && line[9] !== '0'; // inode 0: not accepted yet
-}

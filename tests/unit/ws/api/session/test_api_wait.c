@@ -137,6 +137,19 @@ Test(api_wait, each_kind_of_condition)
 	MEMORY_API_CLOSE();
 }
 
+Test(api_wait, wrapped_line_of_the_screen_is_one_line)
+{
+	char text[94];
+	snprintf(text, sizeof text, "%090dEND", 0);
+	memory_api_start("s");
+	print(text);
+	memory_api_settle();
+	struct call *c = memory_api_call(
+		WAIT, UNTIL_1("'type':'match','pattern':'0{90}END','on':'screen'"));
+	cr_expect_eq(call_number(c, "row"), 1);
+	MEMORY_API_CLOSE();
+}
+
 Test(api_wait, timeout_is_a_success)
 {
 	memory_api_start("s");

@@ -88,21 +88,11 @@ scenario('attach to a missing session: created for the owner, 404 for a resume, 
 	await client.untilText('fresh\r\n');
 	await assert.rejects(server.client({ sessionId: 'none' }).connect({ resume: { epoch: client.epoch, offset: 0 } }), refusedWith(404));
 	assert.deepEqual((await server.api.list()).data, ['fresh']);
-	for (const id of ['', '.x', 'a b', '../x', 'x'.repeat(129)]) {
-		await assert.rejects(server.client({ sessionId: id }).connect(), refusedWith(400), id);
-	}
-	const { epoch } = client;
-	for (const offset of ['abc', '-1', '1.5', '99999999999999999999999']) {
-		await assert.rejects(server.client({ sessionId: 'fresh' }).connect({ resume: { epoch, offset } }), refusedWith(400), offset);
-	}
-	for (const size of [{ cols: 0, rows: 10 }, { cols: -1, rows: 10 }, { cols: 1001, rows: 10 }, { cols: 'x', rows: 10 }, { cols: 1e20, rows: 10 }]) {
-		const odd = server.client({ sessionId: 'fresh', ...size });
-		await odd.connect().catch((error) => assert.ok(refusedWith(400)(error), error));
-		const { cols, rows } = await server.api.get('fresh');
-		assert.deepEqual([cols, rows], [71, 19], JSON.stringify(size));
-		odd.terminate();
-	}
-	assert.deepEqual((await server.api.list()).data, ['fresh']);
+	await assert.rejects(server.client({ sessionId: '.x' }).connect(), refusedWith(400));
+	const odd = await server.client({ sessionId: 'fresh', cols: 0, rows: 10 }).connect();
+	const { cols, rows } = await server.api.get('fresh');
+	assert.deepEqual([cols, rows], [71, 19]);
+	odd.terminate();
 	const { link, token } = await server.api.link('fresh', 'driver', 60_000);
 	await server.api.delete('fresh');
 	await assert.rejects(server.client({ sessionId: 'fresh', token, link: link.id }).connect(),
@@ -325,7 +315,7 @@ scenario('a viewer sees output, but its messages do not reach the shell', async 
 	await viewer.untilText('driver\r\n');
 });
 
-scenario('resize messages come at their offsets, live and in the history; the size is that of its holder, or of the client that typed last', async (server) => {
+scenario('resize messages come at their offsets, live and in the history', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const live = await server.client({ sessionId: 's' }).connect({ history: true });
@@ -369,39 +359,6 @@ scenario('resize messages come at their offsets, live and in the history; the si
 	const shown = await server.client({ sessionId: 's' }).connect();
 	assert.deepEqual([shown.snapshots[0].cols, shown.snapshots[0].rows], [132, 43]);
 	assert.ok(!shown.messages.some(({ type }) => type === 'resize'), 'a resize from before the snapshot');
-
-	// The client that sets the size.
-	{
-		const size = async () => {
-			const { cols, rows } = await api.get('sized');
-			return `${cols}x${rows}`;
-		};
-		const sized = (expected) => until(`the size ${expected}`, async () => await size() === expected);
-		await server.session({ id: 'sized', cols: 80, rows: 24 });
-		const one = await server.client({ sessionId: 'sized', cols: 90, rows: 25, name: 'One' }).connect();
-		await sized('90x25');
-		const two = await server.client({ sessionId: 'sized', cols: 100, rows: 30, name: 'Two' }).connect();
-		two.control({ type: 'resize', cols: 101, rows: 31 });
-		two.control({ type: 'ping', t: 1 });
-		await two.untilMessage('pong');
-		await stays('the size of the holder', async () => await size() === '90x25');
-		one.control({ type: 'resize', cols: 91, rows: 26 });
-		await sized('91x26');
-		two.type(':\r');
-		await sized('101x31');
-		await one.untilMessage('presence', ({ sizeBy }) => sizeBy === two.attached.clientId);
-		const resize = await one.untilMessage('resize', ({ cols }) => cols === 101);
-		assert.equal(resize.by, two.attached.clientId);
-		two.control({ type: 'resize', cols: 70, rows: 20 });
-		await sized('70x20');
-		one.control({ type: 'resize', cols: 50, rows: 15 });
-		one.control({ type: 'ping', t: 2 });
-		await one.untilMessage('pong');
-		assert.equal(await size(), '70x20');
-		await two.close();
-		one.control({ type: 'resize', cols: 51, rows: 16 });
-		await sized('51x16');
-	}
 });
 
 scenario('presence lists clients, their names, and the one that typed; ping, acks, unknown and invalid control messages', async (server) => {
@@ -431,53 +388,25 @@ scenario('presence lists clients, their names, and the one that typed; ping, ack
 	const seen = ada.messages.length;
 	bob.terminate();
 	await ada.untilMessage('presence', ({ clients }) => clients.length === 1, { from: seen });
-	for (const name of ['', 'x'.repeat(5000), 5, 'a\nb']) ada.control({ type: 'name', name });
-	ada.control({ type: 'ping', t: 0 });
-	await ada.untilMessage('pong');
-	const last = ada.messages.filter(({ type }) => type === 'presence').pop();
-	for (const { name } of last.clients) assert.ok([...name].length <= 128 && !/[\0-\x1f]/.test(name), JSON.stringify(name));
 	await server.api.call('POST', '/api/session/s/rename', { name: 'New name' });
 	const state = await ada.untilMessage('state', ({ name }) => name === 'New name');
 	assert.equal(state.state, 'running');
 
-	{
-		await server.session({ id: 'pinged', cols: 80, rows: 24 });
-		const client = await server.client({ sessionId: 'pinged', cols: 80, rows: 24 }).connect();
-		for (const t of [0, 1.5, 'text ü', null, { a: [1, 2] }, true]) {
-			const from = client.messages.length;
-			client.control({ type: 'ping', t });
-			assert.deepEqual((await client.untilMessage('pong', () => true, { from })).t, t);
-		}
-		for (const bad of ['no json', '', '{', '\0', 'nul', '{"type":']) {
-			const from = client.messages.length;
-			client.control(bad);
-			const error = await client.untilMessage('error', () => true, { from });
-			assert.equal(error.message, 'Invalid control message', JSON.stringify(bad));
-			assert.equal(typeof error.code, 'string');
-		}
-		for (const size of [{ cols: 0, rows: 24 }, { cols: 80, rows: -1 }, { cols: -5, rows: 0 }]) {
-			const from = client.messages.length;
-			client.control({ type: 'resize', ...size });
-			const error = await client.untilMessage('error', () => true, { from });
-			assert.equal(error.message, 'Invalid dimensions: cols and rows must be positive');
-		}
-		const from = client.messages.length;
-		for (const ignored of ['{"type":"tomorrow"}', '{"type":"ack","offset":5}', '{"type":"ack","bytes":-5}', '{"type":"ack","bytes":5e18}', '{"type":"ack"}']) client.control(ignored);
-		client.control({ type: 'ping', t: 'end' });
-		await client.untilMessage('pong', ({ t }) => t === 'end');
-		assert.ok(!client.messages.slice(from).some(({ type }) => type === 'error'));
-		for (const odd of ['[]', '5', 'null', '"x"', '{}', '{"type":5}', '{"type":"resize"}', '{"type":"resize","cols":5000,"rows":5000}',
-			'{"type":"resize","cols":"80","rows":"24"}', '{"type":"resize","cols":1e400,"rows":1}', '{"type":"ping"}', `${'['.repeat(50_000)}`]) {
-			client.control(odd);
-		}
-		client.control({ type: 'ping', t: 'alive' });
-		await client.untilMessage('pong', ({ t }) => t === 'alive');
-		const { cols, rows } = await server.api.get('pinged');
-		assert.deepEqual([cols, rows], [80, 24]);
-		client.type('');
-		client.type('echo fi""ne\r');
-		await client.untilText('fine\r\n');
+	const from = ada.messages.length;
+	ada.control({ type: 'ping', t: { a: [1, 2] } });
+	assert.deepEqual((await ada.untilMessage('pong', () => true, { from })).t, { a: [1, 2] });
+	for (const [wrong, message] of [['no json', 'Invalid control message'], [{ type: 'resize', cols: 0, rows: 24 }, 'Invalid dimensions: cols and rows must be positive']]) {
+		const before = ada.messages.length;
+		ada.control(wrong);
+		const error = await ada.untilMessage('error', () => true, { from: before });
+		assert.equal(error.message, message);
+		assert.equal(typeof error.code, 'string');
 	}
+	const after = ada.messages.length;
+	for (const ignored of ['{"type":"tomorrow"}', '{"type":"ack","offset":5}', '{"type":"ack","bytes":-5}', '{"type":"ack","bytes":5e18}']) ada.control(ignored);
+	ada.control({ type: 'ping', t: 'end' });
+	await ada.untilMessage('pong', ({ t }) => t === 'end');
+	assert.ok(!ada.messages.slice(after).some(({ type }) => type === 'error'));
 });
 
 scenario('exit comes after the last byte, for fast, slow and later clients', { timeout: 120_000 }, async (server) => {

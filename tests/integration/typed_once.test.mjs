@@ -154,6 +154,4 @@ scenario('refused input has a receipt as well', async (server) => {
 	typist.word();
 	await typist.settled();
 	await server.outputMatches('s', /00002/);
-	for (const query of [{ client: 'a b' }, { client: 'x'.repeat(400) }, { client: 'c', typed: '-1' }, { client: 'c', typed: '99999999999999999999' }])
-		await assert.rejects(server.client({ sessionId: 's', ...query }).connect(), ({ status }) => status === 400);
 });

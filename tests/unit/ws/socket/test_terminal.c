@@ -30,7 +30,7 @@ Test(terminal_parse, all_parameters)
 {
 	struct terminal_query q;
 	cr_assert_eq(parse("sessionId=a.b&cols=132&rows=43&name=Zo\xc3\xab&shell=/bin/bash&"
-			   "epoch=0123456789abcdef&offset=9223372036854775807",
+			   "epoch=0123456789abcdef&offset=9223372036854775807&scrollback=7&lag=9",
 			     &q)
 			     .status,
 		0);
@@ -41,6 +41,8 @@ Test(terminal_parse, all_parameters)
 	cr_assert(q.resume);
 	cr_assert_eq(q.epoch, UINT64_C(0x0123456789abcdef));
 	cr_assert_eq(q.offset, INT64_MAX);
+	cr_assert_eq(q.lines, 7);
+	cr_assert_eq(q.lag, 9);
 }
 
 Test(terminal_parse, invalid_parameters_are_refused)
@@ -53,7 +55,9 @@ Test(terminal_parse, invalid_parameters_are_refused)
 		"sessionId=a&epoch=0123456789abcdef&offset=",
 		"sessionId=a&epoch=0123456789abcdef&offset=-1",
 		"sessionId=a&epoch=0123456789abcdef&offset=9223372036854775808",
-		"sessionId=a&epoch=0123456789abcdef&offset=1x"};
+		"sessionId=a&epoch=0123456789abcdef&offset=1x", "sessionId=a&client=a b",
+		"sessionId=a&client=c&typed=-1", "sessionId=a&scrollback=x",
+		"sessionId=a&scrollback=-1", "sessionId=a&lag=1.5", "sessionId=a&lag="};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct terminal_query q = {.session = "untouched"};
 		struct refusal r = parse(cases[i], &q);

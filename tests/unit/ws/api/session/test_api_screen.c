@@ -54,6 +54,29 @@ Test(api_screen, as_json)
 	MEMORY_API_CLOSE();
 }
 
+Test(api_screen, soft_wraps_and_cells)
+{
+	char text[82];
+	memory_api_start("s");
+	snprintf(text, sizeof text, "%081d", 0);
+	print(text);
+	print("\r\n\033[4:3;48;2;1;2;3m\xe7\x95\x8c\033[m\033]8;;http://a.b/\033\\l\033]8;;\033\\");
+	struct call *c = memory_api_call(SCREEN, NULL);
+	cr_expect_not(call_is_true(c, "lines.0.wrapped"));
+	cr_expect(call_is_true(c, "lines.1.wrapped"));
+	c = memory_api_call(SCREEN "?wrap=join", NULL);
+	cr_expect_str_eq(call_text(c, "lines.0.text"), text);
+	cr_expect_eq(call_number(c, "lines.0.lines"), 2);
+	cr_expect_eq(call_number(c, "lines.1.row"), 2);
+	c = memory_api_call(SCREEN "?cells=1", NULL);
+	cr_expect_eq(call_number(c, "lines.2.cells.0.columns"), 2);
+	cr_expect_str_eq(call_text(c, "lines.2.cells.0.bg"), "#010203");
+	cr_expect_str_eq(call_text(c, "lines.2.cells.0.underline"), "curly");
+	cr_expect_str_eq(call_text(c, "lines.2.cells.1.link"), "http://a.b/");
+	cr_expect_eq(json_array_size(call_get(c, "lines.3.cells")), 0);
+	MEMORY_API_CLOSE();
+}
+
 Test(api_screen, other_formats)
 {
 	memory_api_start("s");
@@ -73,7 +96,13 @@ Test(api_screen, other_formats)
 		text = strndup(call_body(c), c->request->reply.length);
 		cr_expect_not_null(strstr(text, cases[i].has), "%s: %s", line, text);
 		free(text);
+		static const char *const zero[] = {
+			"Ringside-From", "Ringside-First", "Ringside-Screen"};
+		for (size_t n = 0; n < sizeof zero / sizeof *zero; n++)
+			cr_expect_str_eq(call_header(c, zero[n]), "0", "%s", zero[n]);
+		cr_expect_str_eq(call_header(c, "Ringside-To"), "24");
 		cr_expect_str_eq(call_header(c, "Ringside-End"), "24");
+		cr_expect_not_null(call_header(c, "Ringside-Version"));
 		bool html = strstr(cases[i].query, "html") != NULL;
 		cr_expect_eq(call_header(c, "Content-Security-Policy") != NULL, html, "%s", line);
 	}
@@ -206,6 +235,19 @@ Test(api_search, finds_the_newest_first)
 	cr_expect_eq(json_array_size(call_get(c, "matches")), 1);
 	c = memory_api_call(SEARCH "?q=LINE&case=1", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "matches")), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_search, finds_output_that_has_left_the_scrollback)
+{
+	memory_api_start("s");
+	print("\033[31mold \033[1mneedle\033[m\r\n");
+	print("\033c");
+	struct call *c = memory_api_call(SEARCH "?q=NEEDLE", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "matches")), 1);
+	cr_expect(call_is_null(c, "matches.0.line"));
+	cr_expect_str_eq(call_text(c, "matches.0.text"), "old needle");
+	cr_expect(call_is_null(c, "next"));
 	MEMORY_API_CLOSE();
 }
 

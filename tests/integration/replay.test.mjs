@@ -46,53 +46,14 @@ const queries = {
 	'DECRQSS in C1': '\xc2\x90$qm\xc2\x9c',
 };
 
-const harmless = {
-	DECSCUSR: '\x1b[2 q',
-	SGR: '\x1b[1;31;48;5;17m',
-	'SGR with colons': '\x1b[38:2::1:2:3m',
-	'push the title': '\x1b[22;0t',
-	'pop the title': '\x1b[23;0t',
-	'title with ?': '\x1b]0;what? 11;?\x07',
-	'title ended by ST': '\x1b]2;title\x1b\\',
-	'clipboard write': '\x1b]52;c;aGVsbG8=\x07',
-	'set background': '\x1b]11;#112233\x07',
-	'set palette': '\x1b]4;1;rgb:11/22/33\x1b\\',
-	link: '\x1b]8;;http://x.example/?q=?\x1b\\text\x1b]8;;\x1b\\',
-	'shell mark': '\x1b]133;A\x07',
-	'cwd': '\x1b]7;file://host/tmp\x07',
-	'set kitty keyboard': '\x1b[=1;1u',
-	'push kitty keyboard': '\x1b[>1u',
-	'pop kitty keyboard': '\x1b[<u',
-	modifyOtherKeys: '\x1b[>4;2m',
-	'bracketed paste': '\x1b[?2004h',
-	'alternate screen and back': '\x1b[?1049h\x1b[?1049l',
-	'soft reset': '\x1b[!p',
-	DECSCA: '\x1b[1"q',
-	'restore cursor': '\x1b[u',
-	'scroll region': '\x1b[1;24r',
-	'Unicode': 'ä界🎪\u009b0m',
-	'text like a query': '[6n [c ]11;? P$qm',
-};
-
-/** A file of pieces in brackets, and the ranges of its queries. */
-function compose(pieces) {
-	const parts = [];
-	const ranges = [];
-	let length = 0;
-	for (const [name, piece] of pieces) {
-		const raw = /[^\0-\xff]/.test(piece) ? Buffer.from(piece) : bytes(piece);
-		parts.push(bytes('<'), raw, bytes('>'));
-		ranges.push({ name, from: length + 1, to: length + 1 + raw.length, raw });
-		length += raw.length + 2;
-	}
-	return { whole: Buffer.concat(parts), ranges };
+/** A file of all queries in brackets, their ranges, and the file with NULs in their place. */
+const file = { whole: Buffer.from(Object.values(queries).map((query) => `<${query}>`).join(''), 'latin1'), ranges: [] };
+for (const [name, query] of Object.entries(queries)) {
+	const from = (file.ranges.at(-1)?.to ?? -1) + 2;
+	file.ranges.push({ name, from, to: from + query.length });
 }
-
-function withoutQueries({ whole, ranges }) {
-	const copy = Buffer.from(whole);
-	for (const { from, to } of ranges) copy.fill(0, from, to);
-	return copy;
-}
+const blank = Buffer.from(file.whole);
+for (const { from, to } of file.ranges) blank.fill(0, from, to);
 
 const escaped = (buffer) => JSON.stringify(buffer.toString('latin1'));
 
@@ -123,7 +84,6 @@ const between = (buffer) => {
 
 scenario('replayed queries are NULs of the same length, from any offset', async (server) => {
 	const { api } = server;
-	const file = compose(Object.entries(queries));
 	await server.session({ id: 's' });
 	installFiles(server, { queries: file.whole });
 	await api.input('s', './show queries\r');
@@ -132,7 +92,7 @@ scenario('replayed queries are NULs of the same length, from any offset', async 
 	assert.equal(escaped(between(raw)), escaped(file.whole), '/output is not what the program printed');
 	const start = raw.indexOf('<<begin>>') + 9;
 	const expected = Buffer.from(raw);
-	withoutQueries(file).copy(expected, start);
+	blank.copy(expected, start);
 
 	const fresh = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect({ history: true });
 	await fresh.untilText('<<end>>');
@@ -140,7 +100,7 @@ scenario('replayed queries are NULs of the same length, from any offset', async 
 	for (const { name, from, to } of file.ranges) {
 		assert.equal(escaped(got.subarray(from, to)), escaped(Buffer.alloc(to - from)), name);
 	}
-	assert.equal(escaped(got), escaped(withoutQueries(file)));
+	assert.equal(escaped(got), escaped(blank));
 	assert.equal(fresh.bytes.indexOf('<<begin>>') + 9, start, 'the offsets changed');
 	fresh.terminate();
 
@@ -158,8 +118,6 @@ scenario('replayed queries are NULs of the same length, from any offset', async 
 
 scenario('a live query reaches none of ten clients, whichever types or sets the size', async (server) => {
 	const { api } = server;
-	const file = compose(Object.entries(queries));
-	const blank = withoutQueries(file);
 	await server.session({ id: 's' });
 	installFiles(server, { queries: file.whole });
 	const all = [];
@@ -182,51 +140,6 @@ scenario('a live query reaches none of ten clients, whichever types or sets the 
 	assert.equal(escaped(between(again.bytes)), escaped(blank));
 	const raw = await api.output('s');
 	assert.equal(escaped(between(raw)), escaped(file.whole));
-});
-
-scenario('a query that is written in two pieces is recognized', async (server) => {
-	await server.session({ id: 's' });
-	installFiles(server, {});
-	const split = { '\x1b[6n': [1, 2, 3], '\x1b]11;?\x1b\\': [1, 2, 5, 6, 7], '\x1bP+q544e\x1b\\': [1, 2, 3, 6, 9], '\xc2\x9bc': [1, 2] };
-	const cases = Object.entries(split).flatMap(([query, places]) => places.map((place) => [bytes(query), place]));
-	const files = {};
-	for (const [at, [query, place]] of cases.entries()) {
-		files[`a${at}`] = query.subarray(0, place);
-		files[`b${at}`] = query.subarray(place);
-	}
-	for (const [name, content] of Object.entries(files)) writeFileSync(path.join(server.cwd, name), content);
-	writeFileSync(path.join(server.cwd, 'slowly'), `stty raw -echo; for i in {0..${cases.length - 1}}; do printf "<$i:"; cat a$i; sleep 0.08; cat b$i; printf ":$i>"; done; stty sane; echo over\n`);
-	const one = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
-	const two = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
-	one.type('. ./slowly\r');
-	await one.untilText('over\r\n', { timeout: 30_000 });
-	await two.untilText('over\r\n');
-	const part = (client, at) => client.bytes.subarray(client.bytes.indexOf(`<${at}:`) + `<${at}:`.length, client.bytes.indexOf(`:${at}>`));
-	for (const [at, [query, place]] of cases.entries()) {
-		const where = `${escaped(query)} split at ${place}`;
-		assert.equal(escaped(part(one, at)), escaped(Buffer.alloc(query.length)), `${where}: the client that sets the size`);
-		assert.equal(escaped(part(two, at)), escaped(Buffer.alloc(query.length)), `${where}: the other client`);
-	}
-});
-
-scenario('other sequences pass unchanged, live and replayed', async (server) => {
-	const file = compose(Object.entries(harmless));
-	await server.session({ id: 's' });
-	installFiles(server, { file: file.whole });
-	const live = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
-	const other = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
-	live.type('./show file\r');
-	await live.untilText('<<end>>');
-	await other.untilText('<<end>>');
-	const late = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect({ history: true });
-	await late.untilText('<<end>>');
-	for (const client of [live, other, late]) {
-		const got = between(client.bytes);
-		for (const { name, from, to, raw } of file.ranges) {
-			assert.equal(escaped(got.subarray(from, to)), escaped(raw), name);
-		}
-		assert.equal(escaped(got), escaped(file.whole));
-	}
 });
 
 scenario('an incomplete sequence at the end is delivered before the exit', async (server) => {
@@ -303,7 +216,6 @@ const answered = async (server) => Number(/^ringside_queries_answered_total (\d+
 
 scenario('ten terminals that attach and reconnect type nothing', { timeout: 80_000 }, async (server) => {
 	const { api } = server;
-	const file = compose([...Object.entries(queries), ...Object.entries(harmless)]);
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	installFiles(server, { file: file.whole });
 	// The program reads the server's replies before any client connects.

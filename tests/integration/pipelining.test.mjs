@@ -243,17 +243,6 @@ scenario('a client that does not read delays only itself', async (server) => {
 	assert.ok(answers[0].text.length > 900_000);
 });
 
-scenario('over a unix socket', { start: false }, async (server) => {
-	const socketPath = path.join(server.root, 'pipe.sock');
-	server.options.listen = [`unix:${socketPath}`, '127.0.0.1:0'];
-	await server.start();
-	await server.session({ id: 's' });
-	const texts = Array.from({ length: 50 }, (_, at) => (at % 3 === 0 ? ask(server, 'GET', '/healthz') : rename(server, `unix${at}`, at * 100)));
-	const pipe = new Pipe(server, { socketPath }).send(texts.join(''));
-	(await pipe.take(50)).forEach(({ json, text }, at) => (at % 3 === 0 ? assert.equal(text, 'ok\n') : assert.equal(json.data.name, `unix${at}`)));
-	await idles(server);
-});
-
 scenario('over TLS', { args: ['--tls-cert', cert, '--tls-key', key] }, async (server) => {
 	server.ca = ca;
 	server.api = new Api(() => server.base, { token: server.token, ca });

@@ -84,6 +84,8 @@ Test(pass_answer_field, redirects_keep_the_previews_address, .timeout = 10)
 	expect(pass_answer_field, &by_host, "location", "http://localhost:5173/a",
 		"location: /a\r\n");
 	expect(pass_answer_field, &by_host, "location", "http://[::1]:5173", "location: /\r\n");
+	expect(pass_answer_field, &by_host, "location", "http://127.0.0.1:5173/a?b",
+		"location: /a?b\r\n");
 	expect(pass_answer_field, &by_host, "location", "http://localhost:51730/a",
 		"location: http://localhost:51730/a\r\n");
 	expect(pass_answer_field, &by_path, "location", "/a", "location: /proxy/5173/a\r\n");

@@ -32,9 +32,9 @@ static void check(const struct key_case *cases, size_t count, const struct scree
 
 Test(keys_parse, invalid_names_are_refused)
 {
-	static const char *const cases[] = {"", "ab", "C-", "S-", "C-M-", "F0", "F25", "F01", "F1x",
-		"KP", "KP10", "KPx", "Entr", "Enter ", "C-Entr", "X-a", "^ab", "^ ", "\xc2\x9b",
-		"\xff", "\xe2\x82", "\xed\xa0\x80", "\xc0\xaf", "Up\n", "--"};
+	static const char *const cases[] = {"", "ab", "C-", "S-", "C-M-", "M-M-M-", "F0", "F25",
+		"F01", "F1x", "KP", "KP10", "KPx", "Entr", "Enter ", "C-Entr", "X-a", "^ab", "^ ",
+		"\xc2\x9b", "\xff", "\xe2\x82", "\xed\xa0\x80", "\xc0\xaf", "Up\n", "--"};
 	struct key key;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		cr_expect_not(keys_parse(cases[i], strlen(cases[i]), &key), "%s", cases[i]);

@@ -111,33 +111,9 @@ Test(api_create, values_at_their_limits)
 		line, "{'id':'s'}", 401, "UNAUTHENTICATED", .by = BY_NOBODY                         \
 	}
 
-/* More invalid values. */
-#define REFUSED_VALUES(line)                                                                 \
-	{line, "{'id':'..'}", 400, "VALIDATION_FAILED", "id"},                               \
-		{line, "{'id':'.'}", 400, "VALIDATION_FAILED", "id"},                        \
-		{line, "{'id':'../x'}", 400, "VALIDATION_FAILED", "id"},                     \
-		{line, "{'id':'a\\nb'}", 400, "VALIDATION_FAILED", "id"},                    \
-		{line, "{'id':'a%2fb'}", 400, "VALIDATION_FAILED", "id"},                    \
-		{line, "{'id':{}}", 400, "VALIDATION_FAILED", "id"},                         \
-		{line, "{'id':[]}", 400, "VALIDATION_FAILED", "id"},                         \
-		{line, "{'id':'s','name':'\\u001b[31m'}", 400, "VALIDATION_FAILED", "name"}, \
-		{line, "{'id':'s','name':{}}", 400, "VALIDATION_FAILED", "name"},            \
-		{line, "{'id':'s','name':true}", 400, "VALIDATION_FAILED", "name"},          \
-		{line, "{'id':'s','cols':-1}", 400, "VALIDATION_FAILED", "cols"},            \
-		{line, "{'id':'s','cols':1001}", 400, "VALIDATION_FAILED", "cols"},          \
-		{line, "{'id':'s','cols':1000000000}", 400, "VALIDATION_FAILED", "cols"},    \
-		{line, "{'id':'s','cols':1e300}", 400, "VALIDATION_FAILED", "cols"},         \
-		{line, "{'id':'s','cols':1.5}", 400, "VALIDATION_FAILED", "cols"},           \
-		{line, "{'id':'s','cols':true}", 400, "VALIDATION_FAILED", "cols"},          \
-		{line, "{'id':'s','rows':1e9}", 400, "VALIDATION_FAILED", "rows"},           \
-	{                                                                                    \
-		line, "{'id':'s','rows':true}", 400, "VALIDATION_FAILED", "rows"             \
-	}
-
 Test(api_create, invalid_fields_are_named)
 {
 	static const struct refused cases[] = {REFUSED_FIELDS(CREATE), REFUSED_FIELDS(OPEN),
-		REFUSED_VALUES(CREATE), REFUSED_VALUES(OPEN),
 		{OPEN, "{}", 400, "VALIDATION_FAILED", "id"},
 		{OPEN, NULL, 400, "VALIDATION_FAILED", "id"},
 		{"PUT /api/session/create", NULL, 405, "METHOD_NOT_ALLOWED"}};

@@ -86,5 +86,10 @@ void memory_api_expect_refused(const struct refused *cases, size_t count);
 /* Send a request of the owner and return the status of the answer. */
 int memory_api_status(const char *line, const char *body);
 
+/* As long as names and most ids may be. */
+#define LONG_128                                                           \
+	"0123456789012345678901234567890123456789012345678901234567890123" \
+	"0123456789012345678901234567890123456789012345678901234567890123"
+
 /* Texts that must not break any field, NULL-terminated. */
 extern const char *const memory_api_hostile[];

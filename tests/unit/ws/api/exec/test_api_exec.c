@@ -12,9 +12,6 @@ TestSuite(api_execute, SUITE);
 #define EXEC "POST /api/session/s/exec"
 #define EXECUTE "POST /api/execute"
 #define INVALID 400, "VALIDATION_FAILED"
-#define LONG_128                                                           \
-	"0123456789012345678901234567890123456789012345678901234567890123" \
-	"0123456789012345678901234567890123456789012345678901234567890123"
 
 static struct call *get_exec(const struct exec *e, const char *rest)
 {

@@ -20,9 +20,6 @@ TestSuite(api_process_wait, SUITE);
 #define START "POST /api/process/start"
 #define WAIT "POST /api/process/p/wait"
 #define INVALID 400, "VALIDATION_FAILED"
-#define LONG_128                                                           \
-	"0123456789012345678901234567890123456789012345678901234567890123" \
-	"0123456789012345678901234567890123456789012345678901234567890123"
 
 /* The supervisor reports that the command runs. */
 static void begin_command(const char *id)

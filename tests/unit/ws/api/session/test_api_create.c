@@ -8,9 +8,6 @@ TestSuite(api_create, .init = memory_api_open, .fini = memory_api_clear_up, .tim
 
 #define CREATE "POST /api/session/create"
 #define OPEN "POST /api/session/open"
-#define LONG_128                                                           \
-	"0123456789012345678901234567890123456789012345678901234567890123" \
-	"0123456789012345678901234567890123456789012345678901234567890123"
 
 Test(api_create, returns_the_session_once_it_runs)
 {

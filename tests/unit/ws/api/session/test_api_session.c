@@ -13,9 +13,6 @@ TestSuite(api_session_output, SUITE);
 TestSuite(api_session_delete, SUITE);
 
 #define INVALID 400, "VALIDATION_FAILED"
-#define LONG_128                                                           \
-	"0123456789012345678901234567890123456789012345678901234567890123" \
-	"0123456789012345678901234567890123456789012345678901234567890123"
 
 /* Valid requests about one session, and which roles and states allow them. */
 static const struct {

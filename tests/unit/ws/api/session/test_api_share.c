@@ -11,9 +11,6 @@ TestSuite(api_links, SUITE);
 #define LOGIN "POST /api/auth/login"
 #define LINKS "POST /api/session/s/links"
 #define INVALID 400, "VALIDATION_FAILED"
-#define LONG_128                                                           \
-	"0123456789012345678901234567890123456789012345678901234567890123" \
-	"0123456789012345678901234567890123456789012345678901234567890123"
 
 static struct call *log_in(const char *token)
 {

@@ -7,9 +7,6 @@ TestSuite(api_wait, .init = memory_api_open, .fini = memory_api_clear_up, .timeo
 
 #define WAIT "POST /api/session/s/wait"
 #define INVALID 400, "VALIDATION_FAILED"
-#define LONG_128                                                           \
-	"0123456789012345678901234567890123456789012345678901234567890123" \
-	"0123456789012345678901234567890123456789012345678901234567890123"
 #define UNTIL_1(rest) "{'until':[{" rest "}]}"
 
 static void print(const char *text)

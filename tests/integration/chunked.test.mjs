@@ -7,7 +7,7 @@ import { ask, Pipe } from './lib/pipe.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { together } from './lib/together.mjs';
-import { until, within } from './lib/until.mjs';
+import { slowness, until, within } from './lib/until.mjs';
 
 const shared = together({}, { keep: ['s'] });
 
@@ -124,13 +124,27 @@ shared('a request is refused by its head, before any byte of the body', async (s
 	assert.equal(await metric(server, 'body_bytes'), 0);
 });
 
+shared('100 Continue is sent once the head is admitted', async (server) => {
+	await server.session({ id: 's' });
+	const pipe = new Pipe(server).send(chunkedHead(server, 'POST', '/api/session/s/rename', { headers: { Expect: '100-continue' } }));
+	await until('100 Continue', () => pipe.informed === 1);
+	assert.equal(pipe.answers.length, 0);
+	pipe.send(chunksOf('{"name":"allowed"}') + ask(server, 'GET', '/healthz'));
+	assert.equal((await pipe.take(2))[0].json.data.name, 'allowed');
+	assert.equal(pipe.informed, 1);
+});
+
 shared('malformed chunks', async (server) => {
 	await server.session({ id: 's' });
 	const hidden = ask(server, 'POST', '/api/session/s/rename', { body: '{"name":"smuggled"}' });
+	const good = '8\r\n{"name":\r\n';
 	const wrong = {
-		'LF alone after the size': ['8\n{"name":\r\n', 400], 'more than the size': ['8\r\n{"name":1}\r\n', 400], 'less than the size': ['9\r\n{"name":\r\n0\r\n\r\n', 400],
-		'a size beyond 64 bits': ['10000000000000008\r\n', 413], 'the largest size': ['ffffffffffffffff\r\n', undefined],
-		'a long extension': [`8;${'x'.repeat(300)}\r\n`, 413], 'a trailer without an end': [`8\r\n{"name":\r\n0\r\nA: ${'b'.repeat(10_000)}`, 413],
+		'LF alone after the size': ['8\n{"name":\r\n', 400], 'LF alone after the chunk': ['8\r\n{"name":\n', 400], 'CR alone': ['8\r{"name":', 400],
+		'no size': [`${good}\r\n`, 400], 'a sign': ['+8\r\n', 400], 'base 16 with a prefix': ['0x8\r\n', 400], 'a space after the size': ['8 \r\n', 400], 'no digit': ['z\r\n', 400],
+		'a size beyond 64 bits': ['10000000000000008\r\n', 413], 'the largest size': ['ffffffffffffffff\r\n', undefined], 'more than the size': ['8\r\n{"name":1}\r\n', 400], 'less than the size': ['9\r\n{"name":\r\n0\r\n\r\n', 400],
+		'a long extension': [`8;${'x'.repeat(300)}\r\n`, 413], 'many extensions': [`1;${'x'.repeat(200)}\r\n \r\n`.repeat(100), 413],
+		'trailers without an end': [`${good}0\r\n${'A: b\r\n'.repeat(3000)}`, 413], 'a trailer without an end': [`${good}0\r\nA: ${'b'.repeat(10_000)}`, 413],
+		'a folded trailer': [`${good}0\r\nA: b\r\n c\r\n\r\n`, 400], 'an end by LF': [`${good}0\n\n`, 400], 'a NUL': ['8\0\r\n', 400],
 	};
 	for (const [name, [text, status]] of Object.entries(wrong)) {
 		const pipe = new Pipe(server).send(Buffer.from(chunkedHead(server, 'POST', '/api/session/s/rename') + text + hidden, 'latin1'));
@@ -179,6 +193,36 @@ scenario('clients that send too slowly, or never', { args: ['--header-timeout', 
 		clearInterval(timer);
 	}
 	assert.equal(await metric(server, 'body_timeouts_total') - before, 6);
+	await nothingHeld(server);
+});
+
+shared('very many chunks of one byte', async (server) => {
+	await server.session({ id: 's' });
+	const body = JSON.stringify({ name: 'crumbs' }).padEnd(times(250_000, 1_000_000));
+	const bytes = Buffer.from(chunkedHead(server, 'POST', '/api/session/s/rename') + chunksOf(body, 1));
+	const began = Date.now();
+	const pipe = new Pipe(server);
+	pipe.socket.write(bytes);
+	let slowest = 0;
+	while (pipe.answers.length === 0 && !pipe.closed) {
+		const asked = Date.now();
+		await server.api.raw('GET', '/healthz');
+		slowest = Math.max(slowest, Date.now() - asked);
+	}
+	assert.equal((await pipe.take(1))[0].json.data.name, 'crumbs');
+	console.log(`# ${body.length} chunks: ${Date.now() - began} ms; the slowest other request: ${slowest} ms`);
+	assert.ok(slowest < 1000 * slowness, `the slowest other request: ${slowest} ms`);
+});
+
+shared('clients that disconnect within a chunk', async (server) => {
+	await server.session({ id: 's' });
+	for (let at = 0; at < 60; at += 1) {
+		const text = rename(server, `left${at}`, 5);
+		const pipe = new Pipe(server);
+		pipe.socket.write(text.slice(0, text.length - 1 - at), () => [() => pipe.socket.destroy(), () => pipe.socket.resetAndDestroy(), () => pipe.socket.end()][at % 3]());
+		await pipe.end();
+	}
+	assert.doesNotMatch((await server.api.get('s')).name ?? '', /left/);
 	await nothingHeld(server);
 });
 

@@ -95,10 +95,15 @@ shared('a preview is reached by its host name, without credentials', async (serv
 shared('a preview is only reached by its own name, and that name reaches nothing else', async (server) => {
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port);
-		const unknown = await visit(server, { host: `${port}-s-${'a'.repeat(16)}.localhost` });
-		assertError(unknown, 404, 'INVALID_TOKEN');
-		assert.equal(unknown.json.error, unknown.json.message, 'clients of the container use this field');
-		assertError(await visit(server, { host: `a.${preview.host}` }), 403, 'HOST_NOT_ALLOWED');
+		const { token } = preview;
+		for (const host of [`${port}-s-${'a'.repeat(16)}.localhost`, `${port + 1}-s-${token}.localhost`, `${port}-t-${token}.localhost`, `${port}-s-${token.slice(1)}.localhost`]) {
+			const answer = await visit(server, { host });
+			assertError(answer, 404, 'INVALID_TOKEN', host);
+			assert.equal(answer.json.error, answer.json.message, 'clients of the container use this field');
+		}
+		for (const host of [`80-s-${token}.localhost`, `x${port}-s-${token}.localhost`, `${port}-s-${token}.localhost.evil.example`, `a.${preview.host}`, `${port}-s-${token}.localhosted`, `${port}-${token}.localhost`, 'x.localhost']) {
+			assertError(await visit(server, { host }), 403, 'HOST_NOT_ALLOWED', host);
+		}
 		// Every path belongs to the program there, with any credentials.
 		for (const path of ['/api/session/list', '/metrics', '/mcp', '/healthz', '/', `/proxy/${port}/x`]) {
 			const answer = await visit(server, preview, path, { headers: { Authorization: `Bearer ${server.token}` } });
@@ -168,6 +173,24 @@ shared("the browser gets a preview's cookie for the preview's host alone", async
 	});
 });
 
+shared('origin, referer and redirects are rewritten for each side', async (server) => {
+	const program = http.createServer((asked, answer) => {
+		answer.setHeader('Location', asked.headers['x-to'] ?? '/');
+		answer.end(JSON.stringify({ origin: asked.headers.origin, referer: asked.headers.referer }));
+	});
+	await serving(program, async (port) => {
+		const preview = await expose(server, port);
+		const own = `http://${preview.host}:${server.port}`;
+		const ask = async (headers) => visit(server, preview, '/', { headers });
+		assert.deepEqual((await ask({ Origin: own, Referer: `${own}/x?y` })).json, { origin: `http://localhost:${port}`, referer: `http://localhost:${port}/x?y` });
+		for (const origin of ['https://evil.example', `${own}.evil.example`, `${own}1`, 'null']) assert.equal((await ask({ Origin: origin })).json.origin, origin);
+		assert.equal((await ask({ 'X-To': `http://localhost:${port}/a?b` })).headers.location, '/a?b');
+		assert.equal((await ask({ 'X-To': `http://127.0.0.1:${port}` })).headers.location, '/');
+		assert.equal((await ask({ 'X-To': `http://localhost:${port}1/a` })).headers.location, `http://localhost:${port}1/a`);
+		assert.equal((await ask({ 'X-To': 'https://example.com/' })).headers.location, 'https://example.com/');
+	});
+});
+
 shared('a missing listener and one that does not respond are reported clearly', async (server) => {
 	const listener = net.createServer();
 	const port = await listen(listener);
@@ -179,9 +202,11 @@ shared('a missing listener and one that does not respond are reported clearly', 
 	assert.equal(page.headers['content-type'], 'text/plain; charset=utf-8');
 	assert.equal((await visit(server, preview, '/', { method: 'HEAD' })).text, '');
 	const answers = {
-		nothing: '', 'half a head': 'HTTP/1.1 200 OK\r\nA: b\r\n', 'a folded line': 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n',
+		nothing: '', 'bytes that are not HTTP': 'SSH-2.0-OpenSSH\r\n', 'half a head': 'HTTP/1.1 200 OK\r\nA: b\r\n', 'a folded line': 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n',
+		'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'length and chunks': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
+		'an unknown coding': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n', 'a negative length': 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n',
 		'an unrequested upgrade': 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n', 'endless interim responses': 'HTTP/1.1 103 Early\r\n\r\n'.repeat(100),
-		'a head that is too large': `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(70_000)}\r\n\r\n`,
+		'a head that is too large': `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(70_000)}\r\n\r\n`, 'a split answer': 'HTTP/1.1 200 OK\r\nA: b\rSet-Cookie: c\r\n\r\n',
 	};
 	for (const [what, text] of Object.entries(answers)) {
 		await serving(saying(text), async (there) => {

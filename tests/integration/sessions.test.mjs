@@ -77,6 +77,30 @@ scenario('exit statuses', async (server) => {
 	}
 });
 
+scenario('twenty opens and twenty creates at once make one session each', async (server) => {
+	const { api } = server;
+	for (let round = 0; round < 5; round += 1) {
+		const answers = await Promise.all(Array.from({ length: 20 }, () => api.open({ id: `open${round}` })));
+		assert.equal(answers.filter(({ created }) => created).length, 1);
+		assert.equal(new Set(answers.map(({ data }) => data.pid)).size, 1);
+		assert.equal(new Set(answers.map(({ data }) => data.epoch)).size, 1);
+		assert.ok(answers.every(({ data }) => data.id === `open${round}` && data.pid > 0));
+
+		const creates = await Promise.all(Array.from({ length: 20 },
+			() => api.raw('POST', '/api/session/create', { id: `create${round}` })));
+		assert.deepEqual(creates.map(({ status }) => status).sort(), [200, ...Array(19).fill(409)]);
+	}
+	assert.equal((await api.list()).data.length, 10);
+	const mixed = await Promise.all(Array.from({ length: 24 }, (_, at) => {
+		if (at % 3 === 0) return api.raw('POST', '/api/session/delete', { sessionId: 'open0' });
+		return api.raw('POST', '/api/session/open', { id: 'open0' });
+	}));
+	assert.ok(mixed.every(({ status }) => [200, 404, 409, 500].includes(status)), mixed.map(({ text }) => text).join());
+	const last = await api.open({ id: 'open0' });
+	assert.equal(await server.run('open0', 'echo still-$((1+1))'), 'still-2\n');
+	assert.ok(isAlive(last.data.pid));
+});
+
 scenario('ping, version, health and metrics', async (server) => {
 	const { api } = server;
 	const ping = await api.call('GET', '/api/ping');

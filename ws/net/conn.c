@@ -9,12 +9,12 @@
 #include "ws/log.h"
 #include "ws/net/exchange.h"
 #include "ws/net/relay.h"
+#include "ws/net/tcp.h"
 #include "ws/net/tls.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@
 #define LINGER_MS 2000u        /* without input */
 #define LINGER_ALL_MS 10000u   /* in all */
 #define LINGER_MAX DISCARD_MAX /* bytes that are read and thrown away */
-#define HALF_CLOSED_ASK_S 15
+#define HALF_CLOSED_PROBE_S 15
 #define IN_SIZE_MIN ((size_t)1024)
 
 struct conns {
@@ -301,13 +301,11 @@ static bool is_tls(const struct conn *c)
  */
 static void half_closed(struct conn *c)
 {
-	int seconds = HALF_CLOSED_ASK_S;
 	c->at_end = true;
 	conn_watch(c, 0);
 	if (c->state == CONN_OVER || c->arrival.unix_socket)
 		return;
-	setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
-	setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
+	tcp_probe_every(c->fd, HALF_CLOSED_PROBE_S);
 	http1_probe(c);
 }
 

@@ -4,12 +4,13 @@
  */
 #include "ws/net/http1.h"
 
+#include "ws/net/tcp.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #define HEAD_SIZE 8192u                 /* of an answer */
 #define TOGETHER_MAX ((size_t)16 << 10) /* bytes of a body that are sent with the head */
@@ -252,10 +253,8 @@ static bool is_whole(const struct exchange *x)
 /* The answer has failed: drop the connection. If its end would look like a complete answer, reset it. */
 static void abort_answer(struct conn *c, const struct exchange *x)
 {
-	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
 	if (x->http_1_0 && is_endless(x))
-		(void)setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset,
-			sizeof reset); /* not supported by unix sockets */
+		tcp_reset_on_close(c->fd);
 	conn_drop(c);
 }
 

@@ -70,16 +70,7 @@ struct socket_slot {
 	struct socket *socket; /* NULL = none */
 };
 
-/* A peer that acknowledges nothing for this time, while there is something to send, is dead. */
-#define CONNECTION_ACK_WITHIN_MS 300000u
-
-/* connection.c: close a connection in the next turn of the loop, even if data is buffered. */
-void connection_kill(struct lws *wsi);
-
-/* Milliseconds since the peer's kernel last acknowledged anything; 0 = unknown. */
-uint64_t connection_last_ack_of(int fd);
-
-/* Seconds of silence after which a stream sends something to stay alive. */
+/* server.c: seconds of silence after which a stream sends something to stay alive. */
 unsigned server_keepalive_s(const struct server *s);
 
 /* Acquire a quota place for p (ws/quota.h). Returns false if there is none. */

@@ -7,23 +7,19 @@
 #include "ws/net/relay.h"
 
 #include "ws/net/http1.h"
+#include "ws/net/tcp.h"
 #include "ws/net/upgrade.h"
 
 #include <errno.h>
-#include <linux/sockios.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define PATH_FORM "/proxy/"
-#define KEEP_ALIVE_S 30
+#define PROBE_S 30
 #define TUNNEL_HALF_MS 60000u /* without bytes, after one side of a tunnel has ended */
 
 static struct previews *previews_of(const struct server *s)
@@ -242,21 +238,12 @@ static bool is_secure(const struct conn *c, const struct http_head *http)
 	return head_is_secure(c->server, &c->arrival, &h);
 }
 
-/* The connection may be idle for hours: keepalive probes detect a lost peer. */
-static void keep_alive(const struct conn *c)
-{
-	int seconds = KEEP_ALIVE_S;
-	if (c->arrival.unix_socket)
-		return;
-	setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
-	setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
-}
-
 /* All checks have passed: connect to the program. */
 static void start(struct relay *r)
 {
 	struct conn *c = r->conn;
-	keep_alive(c);
+	/* The connection may be idle for hours. */
+	tcp_probe_every(c->fd, PROBE_S);
 	c->relay = r;
 	r->user.ended = on_ended;
 	r->user.user = r;
@@ -374,17 +361,13 @@ void relay_socket_closed(struct relay *r)
 
 size_t relay_unsent(const struct relay *r)
 {
-	int bytes = 0;
-	size_t kept = r->down_rest.length - r->down_rest.sent;
-	return ioctl(r->conn->fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? kept + (size_t)bytes : kept;
+	return r->down_rest.length - r->down_rest.sent + tcp_unsent(r->conn->fd);
 }
 
 void relay_break(struct relay *r)
 {
-	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
 	if (r->http_1_0 && r->begun)
-		(void)setsockopt(r->conn->fd, SOL_SOCKET, SO_LINGER, &reset,
-			sizeof reset); /* not supported by unix sockets */
+		tcp_reset_on_close(r->conn->fd);
 	conn_drop(r->conn);
 }
 

@@ -207,6 +207,24 @@ int server_open(const struct server_options *options, struct server **ret_server
 	return 0;
 }
 
+bool server_acquire_quota(struct server *s, enum quota_kind kind, const struct principal *p,
+	struct quota_place *place)
+{
+	struct access *a = s->options.dispatcher->access;
+	return !a || quota_acquire(&a->quotas, kind, 1, p, place);
+}
+
+uint64_t server_now_ms(const struct server *s)
+{
+	return uv_now(s->options.loop);
+}
+
+unsigned server_keepalive_s(const struct server *s)
+{
+	unsigned pings = s->options.ping_interval_s;
+	return pings < STREAM_QUIET_S ? pings : STREAM_QUIET_S;
+}
+
 const char *server_url(const struct server *s, size_t i)
 {
 	for (size_t n = 0; n < s->listeners_count; n++)

@@ -11,14 +11,12 @@
 #include "ws/log.h"
 #include "ws/net/relay.h"
 #include "ws/net/socket_text.h"
+#include "ws/net/tcp.h"
 #include "ws/net/upgrade.h"
 
-#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <utlist.h>
 
 #define PONG_WITHIN_MS 5000u /* in addition to the ping interval */
@@ -46,11 +44,6 @@ struct socket {
 	struct socket_text_job *parsing; /* a thread parses a text, and receiving is paused; NULL = none */
 };
 
-static uint64_t now_ms(const struct server *s)
-{
-	return uv_now(s->options.loop);
-}
-
 static uint64_t ping_interval(const struct server *s)
 {
 	return (uint64_t)s->options.ping_interval_s * 1000;
@@ -75,20 +68,13 @@ static size_t frame_room(void *user)
 	return 0;
 }
 
-/* Bytes in a socket's send queue. */
-static size_t unsent(int fd)
-{
-	int bytes = 0;
-	return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? (size_t)bytes : 0;
-}
-
 static size_t queued(void *user)
 {
 	struct socket *k = user;
 	const struct relay *tunnel = k->upgrade->tunnel;
 	if (lws_partial_buffered(k->wsi))
 		return FRAMES_PAYLOAD_MAX;
-	return unsent(lws_get_socket_fd(k->wsi)) + (tunnel ? relay_unsent(tunnel) : 0);
+	return tcp_unsent(lws_get_socket_fd(k->wsi)) + (tunnel ? relay_unsent(tunnel) : 0);
 }
 
 /*
@@ -114,7 +100,7 @@ static void begin_close(void *user, enum close_code code, const char *reason)
 	if (k->close_code)
 		return;
 	k->close_code = code;
-	k->closing_ms = now_ms(k->server);
+	k->closing_ms = server_now_ms(k->server);
 	snprintf(k->close_reason, sizeof k->close_reason, "%s", reason);
 	uv_timer_start(&k->server->closer, on_closer, 0, 0);
 }
@@ -174,7 +160,7 @@ int socket_open(struct server *s, struct lws *wsi, struct socket_slot *c, const 
 	k->server = s;
 	k->wsi = wsi;
 	k->upgrade = u;
-	k->heard_ms = now_ms(s);
+	k->heard_ms = server_now_ms(s);
 	c->socket = k;
 	DL_APPEND(s->sockets, k);
 	s->options.metrics->websockets_opened++;
@@ -236,7 +222,7 @@ int socket_receive(
 	struct socket *k = c->socket;
 	if (!k || !k->self)
 		return 0;
-	k->heard_ms = now_ms(s);
+	k->heard_ms = server_now_ms(s);
 	if (lws_is_first_fragment(wsi))
 		k->message_length = 0;
 	bool binary = lws_frame_is_binary(wsi);
@@ -291,7 +277,7 @@ void socket_pong(struct socket_slot *c)
 	struct socket *k = c->socket;
 	if (!k)
 		return;
-	k->heard_ms = now_ms(k->server);
+	k->heard_ms = server_now_ms(k->server);
 	k->pinged_ms = 0;
 }
 
@@ -324,14 +310,18 @@ static bool is_dead(const struct socket *k, uint64_t now)
 	const struct relay *tunnel = k->upgrade->tunnel;
 	int fd = tunnel ? tunnel->conn->fd : lws_get_socket_fd(k->wsi);
 	if (has_backlog(k))
-		return connection_last_ack_of(fd) > CONNECTION_ACK_WITHIN_MS;
+		return tcp_is_dead(fd);
 	return k->pinged_ms > 0 && now - k->pinged_ms > ping_interval(k->server) + PONG_WITHIN_MS;
 }
 
+/* Close the connection in the next turn of the loop, even if data is buffered. */
 static void kill_socket(struct socket *k)
 {
 	k->close_code = CLOSE_INTERNAL;
-	connection_kill(k->wsi);
+	/* LWS_TO_KILL_SYNC would wait for buffered data to be sent, perhaps for ever. */
+	lws_set_timeout(k->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+	/* libwebsockets checks its timers only after an event. */
+	lws_cancel_service(lws_get_context(k->wsi));
 }
 
 /* Close sockets after their link or login has ended, by revocation or because newer logins have replaced it. */
@@ -350,7 +340,7 @@ static void close_revoked(struct server *s)
 void socket_sweep(struct server *s)
 {
 	struct socket *k, *next;
-	uint64_t now = now_ms(s);
+	uint64_t now = server_now_ms(s);
 	close_revoked(s);
 	terminals_expire(s->options.terminals, clock_wall_ms());
 	control_sockets_sweep(s->options.controls, server_keepalive_s(s), clock_wall_ms());

@@ -7,12 +7,11 @@
  */
 #include "ws/net/conn.h"
 #include "ws/net/exchange.h"
+#include "ws/net/tcp.h"
 
-#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <utlist.h>
 
 #define CUT_WITHIN_S 5            /* for a reader without access any more to read the last event */
@@ -92,9 +91,7 @@ void stream_sent(struct exchange *x)
 /* Whether the peer's kernel has not acknowledged sent bytes for too long. */
 static bool is_dead(const struct exchange *x)
 {
-	int bytes = 0, fd = x->conn->fd;
-	return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 &&
-		connection_last_ack_of(fd) > CONNECTION_ACK_WITHIN_MS;
+	return tcp_unsent(x->conn->fd) > 0 && tcp_is_dead(x->conn->fd);
 }
 
 /* Whether a reader without access any more has not read the last event in time. */

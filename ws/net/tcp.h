@@ -1,0 +1,20 @@
+/* What the kernel knows about a connection's socket, and options of it. Unix sockets are permitted; they lack most of this. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Whether the peer is dead, provided that there is something to send: its kernel has acknowledged nothing for minutes. The
+ * kernel of a peer that merely does not read acknowledges window probes.
+ */
+bool tcp_is_dead(int fd);
+
+/* Bytes that were written and that the peer's kernel has not acknowledged. */
+size_t tcp_unsent(int fd);
+
+/* While the connection is idle, check every so many seconds whether the peer still has it. */
+void tcp_probe_every(int fd, int seconds);
+
+/* Make close() reset the connection, so that the peer does not take its end for the end of the answer. */
+void tcp_reset_on_close(int fd);

@@ -196,11 +196,6 @@ struct refusal terminal_check(
 	return (struct refusal){0};
 }
 
-void terminal_writable(struct terminal *t)
-{
-	terminal_pump(t);
-}
-
 /* The session's side */
 
 void terminal_end(struct terminal *t, enum close_code code, const char *reason)
@@ -277,6 +272,8 @@ static void restore_input(struct terminal *t, struct session *s)
 	t->input_told = t->viewer.typed;
 }
 
+static void on_binary(void *self, const void *bytes, size_t length);
+
 static void follow(struct terminal *t, struct session *s)
 {
 	if (t->viewer.key > 0)
@@ -304,7 +301,7 @@ static void follow(struct terminal *t, struct session *s)
 	uint8_t *early = t->early;
 	t->early = NULL;
 	if (early)
-		terminal_input(t, early, t->early_length);
+		on_binary(t, early, t->early_length);
 	free(early);
 }
 
@@ -485,8 +482,9 @@ static bool may_answer(struct terminal *t, const void *bytes, size_t length)
 	return false;
 }
 
-void terminal_input(struct terminal *t, const void *bytes, size_t length)
+static void on_binary(void *self, const void *bytes, size_t length)
 {
+	struct terminal *t = self;
 	if (t->closing || length == 0)
 		return;
 	if (t->principal.answers && !may_answer(t, bytes, length)) {
@@ -517,8 +515,9 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 	end_answered(t);
 }
 
-void terminal_control(struct terminal *t, const char *text, size_t length)
+static void on_text(void *self, const char *text, size_t length)
 {
+	struct terminal *t = self;
 	struct message m;
 	if (t->closing)
 		return;
@@ -580,8 +579,9 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 	}
 }
 
-void terminal_close(struct terminal *t)
+static void on_closed(void *self)
 {
+	struct terminal *t = self;
 	t->closing = true;
 	if (t->session)
 		session_detach(t->session, &t->viewer);
@@ -594,27 +594,12 @@ void terminal_close(struct terminal *t)
 
 static void on_writable(void *self)
 {
-	terminal_writable(self);
-}
-
-static void on_binary(void *self, const void *bytes, size_t length)
-{
-	terminal_input(self, bytes, length);
-}
-
-static void on_text(void *self, const char *text, size_t length)
-{
-	terminal_control(self, text, length);
+	terminal_pump(self);
 }
 
 static void on_too_big(void *self)
 {
 	terminal_end(self, CLOSE_TOO_BIG, "message too big");
-}
-
-static void on_closed(void *self)
-{
-	terminal_close(self);
 }
 
 const struct frames_protocol terminal_protocol = {

@@ -170,24 +170,12 @@ struct refusal terminal_parse_private(const char *sandbox, const char *header, c
 struct refusal terminal_check(struct terminals *all, const struct terminal_query *query,
 	const struct principal *principal);
 
-/* Begin after the upgrade. The transport must live until terminal_close(). Returns NULL when memory is short. */
+/* Begin after the upgrade. The transport must live until closed() of terminal_protocol. Returns NULL when memory is short. */
 struct terminal *terminal_open(struct terminals *all, const struct terminal_query *query,
 	const struct principal *principal, const struct frames_transport *transport,
 	void *transport_user);
 
-/* The transport can take frames again. */
-void terminal_writable(struct terminal *t);
-
-/* Input for the session. */
-void terminal_input(struct terminal *t, const void *bytes, size_t length);
-
-/* A control message. One of more than MESSAGE_MAX bytes is refused; then text may be NULL. */
-void terminal_control(struct terminal *t, const char *text, size_t length);
-
-/* The connection has closed: free t. */
-void terminal_close(struct terminal *t);
-
-/* The same for the transport; self is the struct terminal. */
+/* What the transport calls; self is the struct terminal, which closed() frees. */
 extern const struct frames_protocol terminal_protocol;
 
 /* Close the terminals of a revoked link. */

@@ -65,8 +65,8 @@ static void attach(const struct terminal_query *query)
 	const struct principal owner = {.role = ROLE_OWNER};
 	peer.terminal = terminal_open(&memory_api.terminals, query, &owner, &transport, &peer);
 	cr_assert_not_null(peer.terminal);
-	cr_assert(LOOP_UNTIL(
-		&memory_api.loop, (terminal_writable(peer.terminal), peer.terminal->ready)));
+	cr_assert(LOOP_UNTIL(&memory_api.loop,
+		(terminal_protocol.writable(peer.terminal), peer.terminal->ready)));
 	memory_api_settle();
 }
 
@@ -101,7 +101,7 @@ static void acknowledge(void)
 	char text[64];
 	snprintf(text, sizeof text, "{\"type\":\"ack\",\"bytes\":%llu}",
 		(unsigned long long)peer.bytes);
-	terminal_control(peer.terminal, text, strlen(text));
+	terminal_protocol.text(peer.terminal, text, strlen(text));
 }
 
 static void pass_ms(uint64_t ms)
@@ -117,7 +117,7 @@ static bool was_resynced(void)
 
 static void end(void)
 {
-	terminal_close(peer.terminal);
+	terminal_protocol.closed(peer.terminal);
 	MEMORY_API_CLOSE();
 }
 
@@ -131,7 +131,7 @@ Test(terminal_slow, fast_client_gets_every_byte_even_of_bursts)
 		peer.room = false;
 		print_much();
 		peer.room = true;
-		terminal_writable(peer.terminal);
+		terminal_protocol.writable(peer.terminal);
 	}
 	cr_expect_eq(peer.bytes - before, 3 * MUCH);
 	cr_expect_not(was_resynced());
@@ -146,7 +146,7 @@ Test(terminal_slow, client_with_a_long_backlog_gets_a_snapshot)
 	print_much();
 	pass_ms(TERMINAL_LAG_MS + 50);
 	peer.room = true;
-	terminal_writable(peer.terminal);
+	terminal_protocol.writable(peer.terminal);
 	cr_expect(was_resynced(), "%s", peer.texts);
 	cr_expect_lt(peer.bytes - before, MUCH);
 	end();
@@ -163,7 +163,7 @@ Test(terminal_slow, single_piece_does_not_make_a_client_fast)
 	pass_ms(TERMINAL_LAG_MS + 50);
 	print_much();
 	peer.room = true;
-	terminal_writable(peer.terminal);
+	terminal_protocol.writable(peer.terminal);
 	cr_expect(was_resynced(), "%s", peer.texts);
 	end();
 }
@@ -177,7 +177,7 @@ Test(terminal_slow, small_backlog_is_never_skipped)
 	memory_api_settle();
 	pass_ms(TERMINAL_LAG_MS + 50);
 	peer.room = true;
-	terminal_writable(peer.terminal);
+	terminal_protocol.writable(peer.terminal);
 	cr_expect_eq(peer.bytes - before, strlen("little"));
 	cr_expect_not(was_resynced());
 	end();
@@ -199,7 +199,7 @@ Test(terminal_slow, only_a_reading_client_holds_back_the_writer)
 	cr_expect_eq(v->offset, MUCH);
 	pass_ms(TERMINAL_LAG_MS + 50);
 	peer.room = true;
-	terminal_writable(peer.terminal);
+	terminal_protocol.writable(peer.terminal);
 	cr_expect_eq(v->taken_ms, 0, "it gets snapshots and needs no bytes of the ring");
 	end();
 }
@@ -261,14 +261,14 @@ Test(terminal_slow, second_snapshot_request_gets_its_own_sync)
 	print(500);
 	peer.texts[0] = '\0';
 	peer.small_room = true;
-	terminal_control(peer.terminal, ask, strlen(ask));
+	terminal_protocol.text(peer.terminal, ask, strlen(ask));
 	cr_assert(LOOP_UNTIL(&memory_api.loop, !peer.room));
 	cr_assert_eq(count("\"snapshot\""), 1);
-	terminal_control(peer.terminal, ask, strlen(ask));
+	terminal_protocol.text(peer.terminal, ask, strlen(ask));
 	memory_api_settle();
 	peer.small_room = false;
 	peer.room = true;
-	terminal_writable(peer.terminal);
+	terminal_protocol.writable(peer.terminal);
 	cr_assert(
 		LOOP_UNTIL(&memory_api.loop, count("\"snapshot\"") == 2 && count("\"sync\"") == 2));
 	const char *second = strstr(strstr(peer.texts, "\"snapshot\"") + 1, "\"snapshot\"");

@@ -1,22 +1,46 @@
-/* Shared by terminal.c and terminal_tell.c. */
+/* Shared by terminal.c, terminal_send.c and terminal_lag.c. */
 #pragma once
 
 #include "ws/socket/terminal.h"
 
-/* Send what is due while the transport has room. */
+/* Loop time. */
+static inline uint64_t terminal_now_ms(const struct terminal *t)
+{
+	return uv_now(t->all->sessions->loop);
+}
+
+/* terminal.c: close the connection, unless that has begun. */
+void terminal_end(struct terminal *t, enum close_code code, const char *reason);
+
+/* terminal_send.c: send what is due while the transport has room. */
 void terminal_pump(struct terminal *t);
 
-/* Send a snapshot of the screen before anything else of the session. */
-void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason);
-
-/* Close the connection, unless that has begun. */
-void terminal_end(struct terminal *t, enum close_code code, const char *reason);
+/* terminal_lag.c: initialize the timer for slow clients. Returns 0 or a negative errno. */
+int terminal_refresh_init(struct terminals *all);
 
 /* The client has typed: send one receipt when the program has read its input. */
 void terminal_schedule_receipt(struct terminal *t);
 
-/* Initialize the timer for slow clients. Returns 0 or a negative errno. */
-int terminal_refresh_init(struct terminals *all);
+/* Send a snapshot of the screen before anything else of the session. */
+void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason);
+
+/* Whether the due snapshot is made and its offset still in the ring; otherwise begin to make it. */
+bool terminal_prepare_snapshot(struct terminal *t);
+
+/*
+ * Begin to send the snapshot that is made: t->snapshot. *ret_skipped: bytes of output that it replaces. Returns false if memory
+ * was short, so that the history is sent instead.
+ */
+bool terminal_begin_snapshot(struct terminal *t, struct picture *ret_picture, uint64_t *ret_skipped);
 
 /* Drop the snapshot that is being made or sent. */
 void terminal_drop_snapshot(struct terminal *t);
+
+/* Begin to send the scrollback after a first snapshot without, once that has arrived. Returns whether it is due. */
+bool terminal_fill_up(struct terminal *t);
+
+/* Note since when the output at the cursor has waited. */
+void terminal_note_waiting(struct terminal *t);
+
+/* Whether a shared session's client begins to lag; then a snapshot is due. */
+bool terminal_check_lag(struct terminal *t);

@@ -37,15 +37,6 @@ void log_sink_open(struct log_sink *s, int fd)
 	s->fd = own >= 0 ? own : fd;
 }
 
-void log_sink_close(struct log_sink *s)
-{
-	log_sink_flush(s);
-	if (s->kind == LOG_SINK_OWN)
-		close(s->fd);
-	free(s->kept);
-	*s = (struct log_sink){.fd = -1};
-}
-
 /* Returns bytes written, 0 if the descriptor accepts none now, or a negative errno. */
 static ssize_t write_some(const struct log_sink *s, const char *bytes, size_t length)
 {

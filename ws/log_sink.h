@@ -33,9 +33,6 @@ struct log_sink {
  */
 void log_sink_open(struct log_sink *s, int fd);
 
-/* Write what can be written, and free everything. */
-void log_sink_close(struct log_sink *s);
-
 /* Write a line, with its LF. Returns false if it was dropped: there is no space for it, or the reader is gone. */
 bool log_sink_write(struct log_sink *s, const char *line, size_t length);
 

@@ -14,7 +14,7 @@ static void check_again(const struct http_head *h)
 	for (size_t i = 0; i < h->fields_count; i++)
 		n += (size_t)sprintf(text + n, "%s: %s\r\n", h->fields[i].name, h->fields[i].value);
 	n += (size_t)sprintf(text + n, "\r\n");
-	FUZZ_CHECK(http_head_length(text, n) == n);
+	FUZZ_CHECK(http_fields_head_length(text, n) == n);
 	FUZZ_CHECK(http_head_parse(text, n, &again) == 0);
 	FUZZ_CHECK(again.fields_count == h->fields_count && again.minor == h->minor);
 	FUZZ_CHECK(strcmp(again.method, h->method) == 0 && strcmp(again.target, h->target) == 0);
@@ -29,10 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct http_head h;
 	if (size > HTTP_HEAD_MAX)
 		return 0;
-	size_t length = http_head_length((const char *)data, size);
+	size_t length = http_fields_head_length((const char *)data, size);
 	FUZZ_CHECK(length <= size);
 	for (size_t less = 0; less < length; less += 1 + length / 50)
-		FUZZ_CHECK(http_head_length((const char *)data, less) == 0);
+		FUZZ_CHECK(http_fields_head_length((const char *)data, less) == 0);
 	char *text = fuzz_alloc(size + 1);
 	memcpy(text, data, size);
 	if (length > 0 && http_head_parse(text, length, &h) == 0)

@@ -236,7 +236,7 @@ static bool serve_head(struct conn *c)
 	while (skip < c->in_length && skip < EMPTY_LINES_MAX &&
 		(c->in[skip] == '\r' || c->in[skip] == '\n'))
 		skip++;
-	size_t length = http_head_length(c->in + skip, c->in_length - skip);
+	size_t length = http_fields_head_length(c->in + skip, c->in_length - skip);
 	if (length == 0)
 		return false;
 	int rc = parse(c->in + skip, length, &http, &text);

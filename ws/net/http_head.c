@@ -8,11 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-size_t http_head_length(const char *bytes, size_t length)
-{
-	return http_fields_head_length(bytes, length);
-}
-
 /* NUL-terminate the next line of [*at, end), and move *at after it. NULL if it lacks CR LF, or contains CR or NUL. */
 static char *next_line(char **at, char *end)
 {

@@ -24,9 +24,6 @@ struct http_head {
 	size_t fields_count;
 };
 
-/* Length of the head at the beginning of bytes, with its empty line; 0 = incomplete. */
-size_t http_head_length(const char *bytes, size_t length);
-
 /*
  * Parse a complete head. text is modified: length bytes and one more for a NUL. Returns 0, -EINVAL if it is invalid, -E2BIG for
  * too many fields, or -EPROTONOSUPPORT for a version other than HTTP/1.x.

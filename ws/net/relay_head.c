@@ -159,7 +159,7 @@ static int pass_interim(struct relay *r, const struct answer_head *h)
 static int pass_switch(struct relay *r, const struct answer_head *h)
 {
 	struct pass_text t = {0};
-	const char *to = answer_head_field(h, "upgrade");
+	const char *to = http_fields_find(h->fields, h->fields_count, "upgrade");
 	if (!r->upgrade || !to)
 		return -EPROTO;
 	add_status(&t, h);
@@ -177,7 +177,7 @@ static int pass_switch(struct relay *r, const struct answer_head *h)
 static int pass_answer(struct relay *r, const struct answer_head *h)
 {
 	struct pass_text t = {0};
-	bool has_policy = answer_head_field(h, "referrer-policy") != NULL;
+	bool has_policy = http_fields_find(h->fields, h->fields_count, "referrer-policy") != NULL;
 	r->out = answer_head_framing(h, r->head_only);
 	r->out_left = h->length;
 	r->out_over = r->out == ANSWER_NONE;
@@ -228,7 +228,7 @@ int relay_forward_head(
 	/* There may be heads of 1xx before the answer's. */
 	while (r->state == RELAY_HEAD) {
 		size_t from = r->head_looked;
-		size_t whole = answer_head_length(r->head + from, r->head_length - from);
+		size_t whole = http_fields_head_length(r->head + from, r->head_length - from);
 		whole += whole > 0 ? from : 0;
 		if (whole > ANSWER_HEAD_MAX || (whole == 0 && r->head_length > ANSWER_HEAD_MAX))
 			return -E2BIG;

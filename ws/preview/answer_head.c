@@ -5,11 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-size_t answer_head_length(const char *bytes, size_t length)
-{
-	return http_fields_head_length(bytes, length);
-}
-
 /* Consume the next line of [*at, end) and terminate it with a NUL. Returns NULL if it contains a CR or a NUL. */
 static char *next_line(char **at, char *end)
 {
@@ -104,14 +99,4 @@ enum answer_framing answer_head_framing(const struct answer_head *h, bool to_hea
 	if (h->chunked)
 		return ANSWER_CHUNKED;
 	return h->has_length ? h->length > 0 ? ANSWER_LENGTH : ANSWER_NONE : ANSWER_CLOSE;
-}
-
-bool answer_head_has_token(const struct answer_head *h, const char *name, const char *token)
-{
-	return http_fields_have_token(h->fields, h->fields_count, name, token);
-}
-
-const char *answer_head_field(const struct answer_head *h, const char *name)
-{
-	return http_fields_find(h->fields, h->fields_count, name);
 }

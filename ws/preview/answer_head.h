@@ -35,20 +35,11 @@ struct answer_head {
 	bool chunked;    /* Transfer-Encoding is exactly "chunked" */
 };
 
-/* Length of the head at the start of bytes, including its empty line; 0: incomplete. */
-size_t answer_head_length(const char *bytes, size_t length);
-
 /*
- * Parse a complete head in place. text: length bytes, and one more that is written. Returns 0, -EINVAL (invalid, or the
+ * Parse a complete head (http_fields_head_length()) in place. text: length bytes, and one more that is written. Returns 0, -EINVAL (invalid, or the
  * framing of the body is ambiguous) or -E2BIG (too many fields).
  */
 int answer_head_parse(char *text, size_t length, struct answer_head *h);
 
 /* The framing of the body. to_head: it answers a HEAD request. */
 enum answer_framing answer_head_framing(const struct answer_head *h, bool to_head);
-
-/* Whether any field of this lower-case name has token in its comma-separated list, ignoring case. */
-bool answer_head_has_token(const struct answer_head *h, const char *name, const char *token);
-
-/* The value of the first field of this lower-case name, or NULL. */
-const char *answer_head_field(const struct answer_head *h, const char *name);

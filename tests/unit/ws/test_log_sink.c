@@ -49,7 +49,6 @@ Test(log_sink, pipe_without_a_reader, .timeout = 10)
 	cr_assert_eq(sink.dropped, 100000 - accepted);
 	cr_assert_eq(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0, "other processes share the pipe");
 	expect_lines(fds[0], accepted);
-	log_sink_close(&sink);
 }
 
 Test(log_sink, socket_without_a_reader, .timeout = 10)
@@ -61,7 +60,6 @@ Test(log_sink, socket_without_a_reader, .timeout = 10)
 	unsigned accepted = write_lines(100000);
 	cr_assert_lt(accepted, 100000u);
 	expect_lines(fds[0], accepted);
-	log_sink_close(&sink);
 }
 
 Test(log_sink, stopped_terminal, .timeout = 10)
@@ -75,7 +73,6 @@ Test(log_sink, stopped_terminal, .timeout = 10)
 	unsigned accepted = write_lines(100000);
 	cr_assert_lt(accepted, 100000u);
 	cr_assert_eq(sink.dropped, 100000 - accepted);
-	log_sink_close(&sink);
 }
 
 Test(log_sink, descriptor_that_cannot_be_reopened_is_polled, .timeout = 10)
@@ -88,7 +85,6 @@ Test(log_sink, descriptor_that_cannot_be_reopened_is_polled, .timeout = 10)
 	unsigned accepted = write_lines(100000);
 	cr_assert_lt(accepted, 100000u);
 	expect_lines(fds[0], accepted);
-	log_sink_close(&sink);
 }
 
 Test(log_sink, lines_are_appended_to_a_file)
@@ -99,7 +95,6 @@ Test(log_sink, lines_are_appended_to_a_file)
 	log_sink_open(&sink, fd);
 	cr_assert(log_sink_write(&sink, "line\n", 5));
 	cr_assert_eq(write(fd, "after\n", 6), 6);
-	log_sink_close(&sink);
 	cr_assert_eq(pread(fd, text, sizeof text - 1, 0), 18);
 	cr_assert_str_eq(text, "before\nline\nafter\n");
 	close(fd);
@@ -117,7 +112,6 @@ Test(log_sink, reader_that_has_closed, .timeout = 10)
 	close(fds[0]);
 	cr_assert_not(log_sink_write(&sink, "line\n", 5));
 	cr_assert_eq(sink.count, 0u, "buffered lines are dropped");
-	log_sink_close(&sink);
 }
 
 Test(log_sink, line_larger_than_the_buffer)
@@ -129,5 +123,4 @@ Test(log_sink, line_larger_than_the_buffer)
 	log_sink_open(&sink, fds[1]);
 	write_lines(1800); /* fills the pipe */
 	cr_assert_not(log_sink_write(&sink, line, sizeof line));
-	log_sink_close(&sink);
 }

@@ -21,15 +21,15 @@ static int parse_text(const char *head, struct http_head *h)
 	return parse(head, strlen(head), h);
 }
 
-Test(http_head_length, ends_with_the_first_empty_line, .timeout = 10)
+Test(http_fields_head_length, ends_with_the_first_empty_line, .timeout = 10)
 {
 	static const char head[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /";
 	size_t whole = sizeof head - 1 - 5;
 	for (size_t length = 0; length < whole; length++)
-		cr_assert_eq(http_head_length(head, length), 0, "%zu", length);
+		cr_assert_eq(http_fields_head_length(head, length), 0, "%zu", length);
 	for (size_t length = whole; length < sizeof head; length++)
-		cr_assert_eq(http_head_length(head, length), whole);
-	cr_assert_eq(http_head_length("GET / HTTP/1.1\n\nx", 17), 16);
+		cr_assert_eq(http_fields_head_length(head, length), whole);
+	cr_assert_eq(http_fields_head_length("GET / HTTP/1.1\n\nx", 17), 16);
 }
 
 Test(http_head_parse, splits_line_and_fields, .timeout = 10)

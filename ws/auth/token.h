@@ -4,18 +4,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TOKEN_TEXT_MAX 256u
+#define TOKEN_ID_SIZE 256u
 
-/* The claims of a token. */
-struct token_claims {
-	char kind[8];            /* "link" */
-	char id[TOKEN_TEXT_MAX]; /* jti */
-	uint64_t expires_s;      /* exp, seconds since 1970 */
-};
+/* Sign the id of a link and its expiry, in seconds since 1970. Returns a string owned by the caller (free()), or NULL. */
+char *token_sign(const char *id, uint64_t expires_s, const unsigned char *key, size_t key_length);
 
-/* Sign claims. Returns a string owned by the caller (free()), or NULL. */
-char *token_sign(const struct token_claims *claims, const unsigned char *key, size_t key_length);
-
-/* Check signature, algorithm and expiry. Returns 0, or -EACCES; then *ret_claims is untouched. */
+/* Check signature, algorithm and expiry. Returns 0, or -EACCES; then ret_id is untouched. */
 int token_verify(const char *token, const unsigned char *key, size_t key_length, uint64_t now_s,
-	struct token_claims *ret_claims);
+	char ret_id[TOKEN_ID_SIZE]);

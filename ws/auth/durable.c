@@ -11,16 +11,28 @@
 #include <stdlib.h>
 #include <utlist.h>
 
+#define FILE_MAX ((size_t)1 << 20) /* bytes of a file */
+
 struct durable_waiter {
 	struct durable_waiter *prev, *next;
 	durable_done done;
 	void *user;
 };
 
-void durable_init(struct durable *d, uv_loop_t *loop, int dir_fd, const char *name)
+int durable_open(struct durable *d, uv_loop_t *loop, int dir_fd, const char *name,
+	void (*add)(void *user, json_t *entry), void *user)
 {
+	json_t *list, *entry;
+	size_t i;
 	*d = (struct durable){.loop = loop, .dir_fd = dir_fd, .name = name};
 	d->work.data = d;
+	int rc = document_load(dir_fd, name, FILE_MAX, &list);
+	if (rc < 0)
+		return rc == -ENOENT || rc == -EBADMSG ? 0 : rc;
+	json_array_foreach (list, i, entry)
+		add(user, entry);
+	json_decref(list);
+	return 0;
 }
 
 void durable_finish(struct durable *d)

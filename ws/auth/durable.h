@@ -1,5 +1,5 @@
 /*
- * A JSON document that is written durably (with fsync) by libuv's thread pool. One write is under way at a time. Of the
+ * A JSON list that is written durably (with fsync) by libuv's thread pool. One write is under way at a time. Of the
  * documents that are saved meanwhile only the newest is written.
  */
 #pragma once
@@ -21,8 +21,12 @@ struct durable {
 	struct durable_waiter *told, *told_next; /* callbacks of the two */
 };
 
-/* Initialize. dir_fd: borrowed. name: a literal. */
-void durable_init(struct durable *d, uv_loop_t *loop, int dir_fd, const char *name);
+/*
+ * Initialize, and call add() with each entry of the file's list. dir_fd: borrowed. name: a literal. A file that is missing or
+ * invalid counts as an empty list: the server starts without it rather than not at all. Returns 0 or a negative errno.
+ */
+int durable_open(struct durable *d, uv_loop_t *loop, int dir_fd, const char *name,
+	void (*add)(void *user, json_t *entry), void *user);
 
 /* Check that no write is under way: the loop has run to its end. */
 void durable_finish(struct durable *d);

@@ -5,7 +5,6 @@
 #include "ws/auth/links.h"
 
 #include "shell/id.h"
-#include "shell/store/document.h"
 #include "ws/auth/token.h"
 
 #include <errno.h>
@@ -14,9 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define REGISTER "links.json"
-#define REGISTER_MAX ((size_t)1 << 20)
 
 static json_t *to_json(const struct link_entry *e)
 {
@@ -49,6 +45,13 @@ static bool from_json(json_t *value, struct link_entry *e)
 	return true;
 }
 
+static void add_stored(void *user, json_t *entry)
+{
+	struct links *l = user;
+	if (l->count < LINKS_MAX && from_json(entry, &l->entries[l->count]))
+		l->count++;
+}
+
 void links_store(struct links *l, durable_done done, void *user)
 {
 	json_t *list = json_array();
@@ -61,26 +64,14 @@ void links_store(struct links *l, durable_done done, void *user)
 int links_open(struct links *l, uv_loop_t *loop, int dir_fd, const unsigned char key[LINKS_KEY_SIZE])
 {
 	*l = (struct links){0};
-	durable_init(&l->file, loop, dir_fd, REGISTER);
 	memcpy(l->key, key, sizeof l->key);
 	l->entries = calloc(LINKS_MAX, sizeof *l->entries);
 	if (!l->entries)
 		return -ENOMEM;
-	json_t *list, *value;
-	size_t i;
-	int rc = document_load(dir_fd, REGISTER, REGISTER_MAX, &list);
-	if (rc == -ENOENT || rc == -EBADMSG) /* start empty rather than not at all */
-		return 0;
-	if (rc < 0) {
+	int rc = durable_open(&l->file, loop, dir_fd, "links.json", add_stored, l);
+	if (rc < 0)
 		links_close(l);
-		return rc;
-	}
-	json_array_foreach (list, i, value) {
-		if (l->count < LINKS_MAX && from_json(value, &l->entries[l->count]))
-			l->count++;
-	}
-	json_decref(list);
-	return 0;
+	return rc;
 }
 
 void links_close(struct links *l)

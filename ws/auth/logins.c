@@ -5,7 +5,6 @@
 #include "ws/auth/logins.h"
 
 #include "shell/id.h"
-#include "shell/store/document.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -13,9 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LEDGER "logins.json"
-#define LEDGER_MAX ((size_t)1 << 20)
 
 static void digest_of(const char *secret, char hex[LOGIN_SECRET_SIZE])
 {
@@ -57,27 +53,22 @@ static bool from_json(json_t *value, struct login_entry *e)
 		!e->link[0] != !e->owner[0];
 }
 
+static void add_stored(void *user, json_t *entry)
+{
+	struct logins *l = user;
+	if (l->count < LOGINS_MAX && from_json(entry, &l->entries[l->count]))
+		l->count++;
+}
+
 int logins_open(struct logins *l, uv_loop_t *loop, int dir_fd)
 {
-	json_t *list, *value;
-	size_t i;
 	*l = (struct logins){.entries = calloc(LOGINS_MAX, sizeof *l->entries)};
 	if (!l->entries)
 		return -ENOMEM;
-	durable_init(&l->file, loop, dir_fd, LEDGER);
-	int rc = document_load(dir_fd, LEDGER, LEDGER_MAX, &list);
-	if (rc == -ENOENT || rc == -EBADMSG) /* start empty rather than not at all */
-		return 0;
-	if (rc < 0) {
+	int rc = durable_open(&l->file, loop, dir_fd, "logins.json", add_stored, l);
+	if (rc < 0)
 		logins_close(l);
-		return rc;
-	}
-	json_array_foreach (list, i, value) {
-		if (l->count < LOGINS_MAX && from_json(value, &l->entries[l->count]))
-			l->count++;
-	}
-	json_decref(list);
-	return 0;
+	return rc;
 }
 
 void logins_close(struct logins *l)

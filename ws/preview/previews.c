@@ -3,7 +3,6 @@
 
 #include "shell/clock.h"
 #include "shell/id.h"
-#include "shell/store/document.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -11,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-
-#define FILE_NAME "previews.json"
-#define FILE_MAX ((size_t)1 << 20)
 
 static json_t *to_json(const struct preview *p)
 {
@@ -54,26 +50,14 @@ static void link_in(struct previews *all, struct preview *p)
 	all->count++;
 }
 
-static int load(struct previews *all, int dir_fd)
+static void add_stored(void *user, json_t *entry)
 {
-	json_t *list, *value;
-	size_t i;
-	int rc = document_load(dir_fd, FILE_NAME, FILE_MAX, &list);
-	/* Start empty rather than not at all. */
-	if (rc == -ENOENT || rc == -EBADMSG)
-		return 0;
-	if (rc < 0)
-		return rc;
-	json_array_foreach (list, i, value) {
-		struct preview terms, *p;
-		if (all->count == PREVIEWS_MAX || !from_json(value, &terms) ||
-			!(p = malloc(sizeof *p)))
-			continue;
-		*p = terms;
+	struct previews *all = user;
+	struct preview *p = all->count < PREVIEWS_MAX ? malloc(sizeof *p) : NULL;
+	if (p && from_json(entry, p))
 		link_in(all, p);
-	}
-	json_decref(list);
-	return 0;
+	else
+		free(p);
 }
 
 int previews_open(struct previews *all, struct sessions *sessions, uv_loop_t *loop, int dir_fd)
@@ -81,9 +65,9 @@ int previews_open(struct previews *all, struct sessions *sessions, uv_loop_t *lo
 	all->sessions = sessions;
 	if (all->users_max == 0 || all->users_max > PREVIEWS_USERS_MAX)
 		all->users_max = PREVIEWS_USERS_MAX;
-	durable_init(&all->file, loop, dir_fd, FILE_NAME);
 	int rc = id_hex(all->instance, sizeof all->instance);
-	return rc < 0 ? rc : load(all, dir_fd);
+	return rc < 0 ? rc
+		      : durable_open(&all->file, loop, dir_fd, "previews.json", add_stored, all);
 }
 
 static void forget(struct preview *p)

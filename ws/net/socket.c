@@ -342,10 +342,13 @@ void socket_sweep(struct server *s)
 	struct socket *k, *next;
 	uint64_t now = server_now_ms(s);
 	close_revoked(s);
-	terminals_expire(s->options.terminals, clock_wall_ms());
-	control_sockets_sweep(s->options.controls, server_keepalive_s(s), clock_wall_ms());
-	rpc_sockets_sweep(s->options.rpcs, server_keepalive_s(s), clock_wall_ms());
+	terminals_sweep(s->options.terminals);
+	control_sockets_sweep(s->options.controls, server_keepalive_s(s));
+	rpc_sockets_sweep(s->options.rpcs, server_keepalive_s(s));
 	DL_FOREACH_SAFE (s->sockets, k, next) {
+		uint64_t expires_ms = k->upgrade->principal.expires_ms;
+		if (expires_ms > 0 && expires_ms <= clock_wall_ms())
+			begin_close(k, CLOSE_ACCESS_ENDED, "access expired");
 		if (k->close_code) {
 			if (now - k->closing_ms > CLOSE_WITHIN_MS)
 				kill_socket(k);

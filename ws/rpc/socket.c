@@ -290,12 +290,9 @@ struct rpc_socket *rpc_socket_open(struct rpc_sockets *all, const struct princip
 	return k;
 }
 
-void rpc_sockets_sweep(struct rpc_sockets *all, unsigned quiet_s, uint64_t now_ms)
+void rpc_sockets_sweep(struct rpc_sockets *all, unsigned quiet_s)
 {
 	struct rpc_socket *k, *next;
-	DL_FOREACH_SAFE (all->list, k, next) {
-		if (k->principal.expires_ms > 0 && k->principal.expires_ms <= now_ms)
-			close_transport(k, CLOSE_ACCESS_ENDED, "access expired");
+	DL_FOREACH_SAFE (all->list, k, next)
 		jobs_sweep(&k->jobs, quiet_s);
-	}
 }

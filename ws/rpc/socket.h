@@ -46,5 +46,5 @@ struct rpc_socket *rpc_socket_open(struct rpc_sockets *all, const struct princip
 /* The functions that the transport calls with the result of rpc_socket_open(). */
 extern const struct frames_protocol rpc_socket_protocol;
 
-/* Once a second: keepalives on streams silent for quiet_s; close connections expired by now_ms. */
-void rpc_sockets_sweep(struct rpc_sockets *all, unsigned quiet_s, uint64_t now_ms);
+/* Once a second: keepalives on streams silent for quiet_s. */
+void rpc_sockets_sweep(struct rpc_sockets *all, unsigned quiet_s);

@@ -492,13 +492,11 @@ struct control_socket *control_socket_open(struct control_sockets *all,
 	return c;
 }
 
-void control_sockets_sweep(struct control_sockets *all, unsigned quiet_s, uint64_t now_ms)
+void control_sockets_sweep(struct control_sockets *all, unsigned quiet_s)
 {
 	struct control_socket *c, *next_socket;
 	DL_FOREACH_SAFE (all->list, c, next_socket) {
 		struct call *call, *next;
-		if (c->principal.expires_ms > 0 && c->principal.expires_ms <= now_ms)
-			close_transport(c, CLOSE_ACCESS_ENDED, "access expired");
 		HASH_ITER (hh, c->calls, call, next) {
 			if (call->state != CALL_STREAMING || call->silent++ < quiet_s)
 				continue;

@@ -50,8 +50,8 @@ struct control_socket *control_socket_open(struct control_sockets *all,
 /* Calls of the transport; self is the struct control_socket. */
 extern const struct frames_protocol control_socket_protocol;
 
-/* Once a second: keep streams alive after quiet_s of silence, and close sockets that have expired by now_ms. */
-void control_sockets_sweep(struct control_sockets *all, unsigned quiet_s, uint64_t now_ms);
+/* Once a second: keep streams alive after quiet_s of silence. */
+void control_sockets_sweep(struct control_sockets *all, unsigned quiet_s);
 
 /* Close the sockets of a revoked link. */
 void control_sockets_revoke(struct control_sockets *all, const char *link);

@@ -628,13 +628,10 @@ void terminals_log_out(struct terminals *all, const char *login)
 			terminal_end(t, CLOSE_ACCESS_ENDED, "logged out");
 }
 
-void terminals_expire(struct terminals *all, uint64_t now_ms)
+void terminals_sweep(struct terminals *all)
 {
 	struct terminal *t, *next;
-	DL_FOREACH_SAFE (all->list, t, next) {
+	DL_FOREACH_SAFE (all->list, t, next)
 		if (!t->waiting)
 			(void)end_answered(t); /* it closes the connection itself */
-		if (t->principal.expires_ms > 0 && t->principal.expires_ms <= now_ms)
-			terminal_end(t, CLOSE_ACCESS_ENDED, "access expired");
-	}
 }

@@ -184,5 +184,5 @@ void terminals_revoke(struct terminals *all, const char *link);
 /* Close the terminals of a login that has ended. */
 void terminals_log_out(struct terminals *all, const char *login);
 
-/* Close terminals that have expired by now_ms (wall clock), or are for a prompt that has been answered. */
-void terminals_expire(struct terminals *all, uint64_t now_ms);
+/* Once a second: close terminals that are for a prompt that has been answered. */
+void terminals_sweep(struct terminals *all);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *hook_kind_name(enum hook_kind kind)
+static const char *kind_name(enum hook_kind kind)
 {
 	static const char *const names[] = {
 #define HOOK_KIND(name, text) [HOOK_##name] = (text),
@@ -50,7 +50,7 @@ static char *body_of(const struct hook_contents *m, const char *id)
 	clock_format(m->at_ms, time);
 	snprintf(epoch, sizeof epoch, "%016" PRIx64, m->epoch);
 	json_t *root = json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:o, s:o, s:o, s:i, s:o}}", "type",
-		hook_kind_name(m->kind), "timestamp", time, "id", id, "data", "session", m->session,
+		kind_name(m->kind), "timestamp", time, "id", id, "data", "session", m->session,
 		"epoch", epoch, "author", m->author ? json_string(m->author) : json_null(), "block",
 		m->block ? json_string(m->block) : json_null(), "exitCode",
 		m->status >= 0 ? json_integer(m->status) : json_null(), "clients", (int)m->clients,

@@ -64,9 +64,6 @@ struct hook_event *hook_event_ref(struct hook_event *e);
 /* Drop a reference; the last one frees e. NULL is fine. */
 void hook_event_unref(struct hook_event *e);
 
-/* The name of a kind in JSON. */
-const char *hook_kind_name(enum hook_kind kind);
-
 /* A command that has ended. */
 struct hook_command {
 	bool by_program;               /* run over the API, such as by an agent */

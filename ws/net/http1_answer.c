@@ -17,7 +17,8 @@
 #define PIECE_MAX ((size_t)64 << 10)
 #define CHUNK_FRAME_MAX 24u /* bytes in front of a chunk */
 
-bool http1_add_out(struct conn *c, const char *text, size_t length)
+/* Append text to what is sent before the body. Returns false when memory is short. */
+static bool add_out(struct conn *c, const char *text, size_t length)
 {
 	char *out = realloc(c->out, c->out_length + length);
 	if (!out)
@@ -113,12 +114,12 @@ static bool write_head(struct conn *c, struct exchange *x)
 		return false;
 	memcpy(p.at, "\r\n", 2);
 	p.at += 2;
-	if (!http1_add_out(c, head, (size_t)(p.at - head)))
+	if (!add_out(c, head, (size_t)(p.at - head)))
 		return false;
 	size_t together = x->streaming || x->downloading ? 0 : exchange_length(x);
 	if (together > TOGETHER_MAX)
 		together = TOGETHER_MAX;
-	if (together > 0 && !http1_add_out(c, x->request->reply.body, together))
+	if (together > 0 && !add_out(c, x->request->reply.body, together))
 		return false;
 	x->sent = together;
 	x->head_sent = true;
@@ -183,7 +184,7 @@ static bool frame_piece(struct conn *c, const struct exchange *x, size_t length)
 	if (!is_endless(x) || x->http_1_0)
 		return true;
 	int n = snprintf(frame, sizeof frame, "%zx\r\n%s", length, length > 0 ? "" : "\r\n");
-	return http1_add_out(c, frame, (size_t)n);
+	return add_out(c, frame, (size_t)n);
 }
 
 /* Get the next piece of a download. Returns as send_piece(). */
@@ -232,7 +233,7 @@ static int send_download(struct conn *c, struct exchange *x, size_t *sent)
 		return 1;
 	x->piece = NULL;
 	bool framed = is_endless(x) && !x->http_1_0;
-	return !framed || http1_add_out(c, "\r\n", 2) ? 1 : -1;
+	return !framed || add_out(c, "\r\n", 2) ? 1 : -1;
 }
 
 /* Set the events while an answer waits: for the peer to read, or for more of the answer. */
@@ -290,5 +291,5 @@ void http1_answer(struct conn *c, struct exchange *x)
 bool http1_send_continue(struct conn *c)
 {
 	static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-	return http1_add_out(c, text, sizeof text - 1) && http1_send_out(c) >= 0;
+	return add_out(c, text, sizeof text - 1) && http1_send_out(c) >= 0;
 }

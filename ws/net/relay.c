@@ -386,7 +386,8 @@ void relay_fail(struct relay *r, const char *code, const char *message)
 	http1_refuse(c, code, message, &how);
 }
 
-void relay_finish(struct relay *r)
+/* The answer has been sent: wait for the next request. r is freed afterwards. */
+static void finish(struct relay *r)
 {
 	struct conn *c = r->conn;
 	bool close_after = r->close_after || r->inner;
@@ -453,7 +454,7 @@ void relay_turn(struct relay *r)
 	if (!relay_pump_up(r, &up) || !relay_pump_down(r, &down))
 		return;
 	if (is_over(r)) {
-		relay_finish(r);
+		finish(r);
 		return;
 	}
 	/* OpenSSL may hold bytes that epoll does not report. Other connections have their turn first. */

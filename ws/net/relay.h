@@ -125,9 +125,6 @@ void relay_fail(struct relay *r, const char *code, const char *message);
 /* Drop the connection. If only its end tells that the answer is complete, it is reset (RST). */
 void relay_break(struct relay *r);
 
-/* The answer has been sent: wait for the next request. r is freed afterwards. */
-void relay_finish(struct relay *r);
-
 /* relay_up.c: use fd, which is connected and taken. Returns 0 or a negative errno; then fd is closed. */
 int relay_adopt(struct relay *r, int fd);
 
@@ -149,17 +146,8 @@ bool relay_pump_up(struct relay *r, size_t *budget);
 /* The same to the peer. */
 bool relay_pump_down(struct relay *r, size_t *budget);
 
-/* Write to the program; the rest is kept. Returns 0 or a negative errno. */
-int relay_send_up(struct relay *r, const char *bytes, size_t length);
-
-/* The same to the peer. */
+/* Write to the peer; the rest is kept. Returns 0 or a negative errno. */
 int relay_send_down(struct relay *r, const char *bytes, size_t length);
-
-/* Write what is kept for the program. Returns 1 when nothing is left, 0 if it would block, or a negative errno. */
-int relay_flush_up(struct relay *r);
-
-/* The same for the peer. */
-int relay_flush_down(struct relay *r);
 
 /* Free what is kept. */
 void relay_rest_free(struct relay_rest *rest);

@@ -71,6 +71,7 @@ static int send_some(struct relay *r, struct relay_rest *rest,
 	return 0;
 }
 
+/* Write what is kept. Returns 1 when nothing is left, 0 if it would block, or a negative errno. */
 static int flush(struct relay *r, struct relay_rest *rest,
 	long (*write)(struct relay *r, const char *bytes, size_t length))
 {
@@ -93,7 +94,7 @@ static void abandon_request(struct relay *r)
 	relay_rest_free(&r->up_rest);
 }
 
-int relay_send_up(struct relay *r, const char *bytes, size_t length)
+static int send_up(struct relay *r, const char *bytes, size_t length)
 {
 	if (r->in_lost)
 		return 0;
@@ -105,7 +106,7 @@ int relay_send_up(struct relay *r, const char *bytes, size_t length)
 	return rc;
 }
 
-int relay_flush_up(struct relay *r)
+static int flush_up(struct relay *r)
 {
 	int rc = flush(r, &r->up_rest, write_up);
 	if (rc < 0)
@@ -117,11 +118,6 @@ int relay_send_down(struct relay *r, const char *bytes, size_t length)
 {
 	r->begun |= length > 0;
 	return send_some(r, &r->down_rest, write_down, bytes, length);
-}
-
-int relay_flush_down(struct relay *r)
-{
-	return flush(r, &r->down_rest, write_down);
 }
 
 /* Put a chunk's frame around bytes in the scratch buffer. over: also add the last chunk. Returns the beginning. */
@@ -211,7 +207,7 @@ static int forward_piece(struct relay *r, size_t *budget)
 			return rc;
 		bytes = frame(bytes, &size, r->in_over);
 	}
-	int rc = relay_send_up(r, bytes, size);
+	int rc = send_up(r, bytes, size);
 	return rc < 0 ? rc : 1;
 }
 
@@ -238,7 +234,7 @@ static void fail_in(struct relay *r, int error)
 bool relay_pump_up(struct relay *r, size_t *budget)
 {
 	while (*budget > 0 && r->up) {
-		if (r->state == RELAY_CONNECTING || relay_flush_up(r) == 0 || r->in_over)
+		if (r->state == RELAY_CONNECTING || flush_up(r) == 0 || r->in_over)
 			break;
 		int rc = forward_piece(r, budget);
 		if (rc == 0)
@@ -349,7 +345,7 @@ static void fail_out(struct relay *r, int error)
 bool relay_pump_down(struct relay *r, size_t *budget)
 {
 	while (*budget > 0) {
-		int rc = relay_flush_down(r);
+		int rc = flush(r, &r->down_rest, write_down);
 		if (rc < 0) {
 			conn_drop(r->conn);
 			return false;

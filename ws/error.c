@@ -106,55 +106,52 @@ int error_status(const char *code)
 	return 500;
 }
 
-/* Shortages, by errno. */
-static const struct {
+/* Errors with a code or a text of their own. */
+static const struct known_error {
 	int error;
+	bool shortage;
 	const char *code, *text;
-} shortages[] = {
-	{-ENOSPC, "NO_SPACE", "the disk is full"},
-	{-EDQUOT, "NO_SPACE", "the disk quota is used up"},
-	{-EMFILE, "TOO_MANY_FILES",
+} known_errors[] = {
+	{-ENOSPC, true, "NO_SPACE", "the disk is full"},
+	{-EDQUOT, true, "NO_SPACE", "the disk quota is used up"},
+	{-EMFILE, true, "TOO_MANY_FILES",
 		"the server is out of file descriptors: raise its limit (ulimit -n, LimitNOFILE)"},
-	{-ENFILE, "TOO_MANY_FILES", "the system's limit of open files is reached (fs.file-max)"},
-	{-EAGAIN, "TOO_MANY_PROCESSES", "the limit of processes is reached"},
-	{-ENOSR, "TOO_MANY_TERMINALS", "the limit of terminals is reached (kernel.pty.max)"},
-	{-ENOMEM, "OUT_OF_MEMORY", "there is not enough memory"},
+	{-ENFILE, true, "TOO_MANY_FILES",
+		"the system's limit of open files is reached (fs.file-max)"},
+	{-EAGAIN, true, "TOO_MANY_PROCESSES", "the limit of processes is reached"},
+	{-ENOSR, true, "TOO_MANY_TERMINALS", "the limit of terminals is reached (kernel.pty.max)"},
+	{-ENOMEM, true, "OUT_OF_MEMORY", "there is not enough memory"},
+	{-EHOSTDOWN, false, "SESSION_UNRESPONSIVE",
+		"its holder does not answer: it is stopped, or waits for the disk"},
+	{-ETIME, false, "FILES_STUCK",
+		"a disk does not answer, and the limit of operations that wait for it is reached"},
+	{-ESHUTDOWN, false, "SERVER_DRAINING", "the server is being drained: it starts nothing new"},
+	{-ESTALE, false, "INTERNAL_ERROR",
+		"the server's runtime directory has been replaced or removed"},
+	{-ECANCELED, false, "OPERATION_INTERRUPTED", NULL},
 };
+
+static const struct known_error *find_error(int error)
+{
+	static const struct known_error other = {.code = "INTERNAL_ERROR"};
+	for (size_t i = 0; i < sizeof known_errors / sizeof *known_errors; i++)
+		if (known_errors[i].error == error)
+			return &known_errors[i];
+	return &other;
+}
 
 bool error_is_shortage(int error)
 {
-	for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
-		if (shortages[i].error == error)
-			return true;
-	return false;
+	return find_error(error)->shortage;
 }
 
 const char *error_text(int error)
 {
-	for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
-		if (shortages[i].error == error)
-			return shortages[i].text;
-	if (error == -EHOSTDOWN)
-		return "its holder does not answer: it is stopped, or waits for the disk";
-	if (error == -ETIME)
-		return "a disk does not answer, and the limit of operations that wait for it is reached";
-	if (error == -ESHUTDOWN)
-		return "the server is being drained: it starts nothing new";
-	if (error == -ESTALE)
-		return "the server's runtime directory has been replaced or removed";
-	return strerror(-error);
+	const char *text = find_error(error)->text;
+	return text ? text : strerror(-error);
 }
 
 const char *error_code_of(int error)
 {
-	for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
-		if (shortages[i].error == error)
-			return shortages[i].code;
-	if (error == -EHOSTDOWN)
-		return "SESSION_UNRESPONSIVE";
-	if (error == -ETIME)
-		return "FILES_STUCK";
-	if (error == -ESHUTDOWN)
-		return "SERVER_DRAINING";
-	return error == -ECANCELED ? "OPERATION_INTERRUPTED" : "INTERNAL_ERROR";
+	return find_error(error)->code;
 }

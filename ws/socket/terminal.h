@@ -23,18 +23,7 @@
 #define TERMINAL_LAG ((uint64_t)1 << 20) /* backlog from which a snapshot replaces it, in bytes, */
 #define TERMINAL_LAG_MS 250u             /* if it has waited for this time */
 #define TERMINAL_JOURNAL_MAX 16u /* entries of the journal that are sent; older ones are skipped */
-#define TERMINAL_LINE_BYTES 64u  /* approximate bytes of a line in a snapshot */
-/* Approximate bytes of scrollback that the first snapshot of a client with acks may have. */
-#define TERMINAL_FIRST_SCROLLBACK ((size_t)8 << 10)
-/* Bytes of all snapshots that are not sent yet; beyond this they have no scrollback. */
-#define TERMINAL_SNAPSHOTS_MAX ((size_t)64 << 20)
-
-/* Clients that are too slow are checked every TERMINAL_REFRESH_MS; the rest counts these checks. */
-#define TERMINAL_REFRESH_MS 200u
-#define TERMINAL_DRAINED ((size_t)16 << 10) /* bytes in flight that count as none */
-#define TERMINAL_DRAINED_TIMES 5u       /* drained checks until a client gets the stream again */
-#define TERMINAL_DRAINED_TIMES_MAX 150u /* the same at most, after failed trials */
-#define TERMINAL_TRIAL_TIMES 50u        /* checks until a trial counts as successful */
+#define TERMINAL_REFRESH_MS 200u /* between checks of a client that is too slow */
 
 /* Why a client gets a snapshot; the greater reason wins. */
 enum snapshot_reason { SNAPSHOT_NONE, SNAPSHOT_LAG, SNAPSHOT_REQUEST, SNAPSHOT_ATTACH };
@@ -170,7 +159,7 @@ struct refusal terminal_parse_private(const char *sandbox, const char *header, c
 struct refusal terminal_check(struct terminals *all, const struct terminal_query *query,
 	const struct principal *principal);
 
-/* Begin after the upgrade. The transport must live until closed() of terminal_protocol. Returns NULL when memory is short. */
+/* Begin after the upgrade. The transport must live until the protocol's closed(). Returns NULL when memory is short. */
 struct terminal *terminal_open(struct terminals *all, const struct terminal_query *query,
 	const struct principal *principal, const struct frames_transport *transport,
 	void *transport_user);

@@ -7,6 +7,18 @@
 #include <stdlib.h>
 #include <utlist.h>
 
+#define LINE_BYTES 64u /* approximate bytes of a line in a snapshot */
+/* Approximate bytes of scrollback that the first snapshot of a client with acks may have. */
+#define FIRST_SCROLLBACK ((size_t)8 << 10)
+/* Bytes of all snapshots that are not sent yet; beyond this they have no scrollback. */
+#define SNAPSHOTS_MAX ((size_t)64 << 20)
+
+#define DRAINED ((size_t)16 << 10) /* bytes in flight that count as none */
+/* In checks, every TERMINAL_REFRESH_MS: */
+#define DRAINED_TIMES 5u       /* drained ones until a client gets the stream again */
+#define DRAINED_TIMES_MAX 150u /* the same at most, after failed trials */
+#define TRIAL_TIMES 50u        /* until a trial counts as successful */
+
 static void on_refresh(uv_timer_t *timer);
 
 static void start_refresh(struct terminals *all)
@@ -47,7 +59,7 @@ void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason)
 /* Lines of scrollback that a client gets once it keeps up. On a slow line it must ask for more. */
 static unsigned refill_lines(const struct terminal *t)
 {
-	uint64_t most = t->pace.slow ? t->pace.window * 2 / TERMINAL_LINE_BYTES : t->lines;
+	uint64_t most = t->pace.slow ? t->pace.window * 2 / LINE_BYTES : t->lines;
 	return most < t->lines ? (unsigned)most : t->lines;
 }
 
@@ -62,7 +74,7 @@ static bool sees_screen_first(const struct terminal *t)
 	if (screen && screen_scrollback(screen) < lines)
 		lines = screen_scrollback(screen);
 	return t->snapshot_due == SNAPSHOT_ATTACH && t->pace.active &&
-		lines > TERMINAL_FIRST_SCROLLBACK / TERMINAL_LINE_BYTES;
+		lines > FIRST_SCROLLBACK / LINE_BYTES;
 }
 
 /* Lines of scrollback of the next snapshot. */
@@ -72,7 +84,7 @@ static unsigned snapshot_lines(struct terminal *t)
 	/* A slow client gets only the screen; clients that do not read must not cost memory. */
 	bool few = t->behind || (t->snapshot_due == SNAPSHOT_LAG && !t->full_lines) ||
 		(t->snapshot_due == SNAPSHOT_ATTACH && t->screen_first);
-	if (few || t->all->snapshot_bytes > TERMINAL_SNAPSHOTS_MAX)
+	if (few || t->all->snapshot_bytes > SNAPSHOTS_MAX)
 		return 0;
 	return t->snapshot_due == SNAPSHOT_LAG ? refill_lines(t) : t->lines;
 }
@@ -163,7 +175,7 @@ bool terminal_begin_snapshot(struct terminal *t, struct picture *ret_picture, ui
 static bool is_drained(const struct terminal *t)
 {
 	return (!t->pace.slow || pace_is_empty(&t->pace)) &&
-		t->transport->queued(t->transport_user) <= TERMINAL_DRAINED;
+		t->transport->queued(t->transport_user) <= DRAINED;
 }
 
 /*
@@ -175,22 +187,22 @@ static void refresh(struct terminal *t)
 {
 	uint64_t limit = history_limit(session_history(t->session)), more = limit - t->limit_seen;
 	t->limit_seen = limit;
-	if (!t->behind && ++t->kept_count >= TERMINAL_TRIAL_TIMES)
+	if (!t->behind && ++t->kept_count >= TRIAL_TIMES)
 		t->drained_needed = 0;
 	if (t->snapshot.bytes || t->snapshot_due != SNAPSHOT_NONE || !is_drained(t)) {
 		t->drained_count = t->quiet_count = 0;
 		return;
 	}
 	t->drained_count++;
-	t->quiet_count = more <= TERMINAL_DRAINED ? t->quiet_count + 1 : 0;
+	t->quiet_count = more <= DRAINED ? t->quiet_count + 1 : 0;
 	if (t->behind && limit != t->cursor.offset)
 		terminal_want_snapshot(t, SNAPSHOT_LAG);
 	if (t->behind && (more == 0 || (t->drained_count >= t->drained_needed && more <= t->lag))) {
 		t->behind = false;
 		t->kept_count = 0;
 	}
-	if (!t->behind && t->partial && t->quiet_count >= TERMINAL_DRAINED_TIMES &&
-		t->all->snapshot_bytes <= TERMINAL_SNAPSHOTS_MAX) {
+	if (!t->behind && t->partial && t->quiet_count >= DRAINED_TIMES &&
+		t->all->snapshot_bytes <= SNAPSHOTS_MAX) {
 		t->full_lines = true;
 		terminal_want_snapshot(t, SNAPSHOT_LAG);
 	}
@@ -199,8 +211,8 @@ static void refresh(struct terminal *t)
 
 bool terminal_fill_up(struct terminal *t)
 {
-	if (t->snapshot_due != SNAPSHOT_NONE || t->snapshot.bytes || !t->screen_first || !t->ready ||
-		!pace_is_empty(&t->pace) || t->all->snapshot_bytes > TERMINAL_SNAPSHOTS_MAX)
+	if (t->snapshot_due != SNAPSHOT_NONE || t->snapshot.bytes || !t->screen_first ||
+		!t->ready || !pace_is_empty(&t->pace) || t->all->snapshot_bytes > SNAPSHOTS_MAX)
 		return false;
 	t->full_lines = true;
 	terminal_want_snapshot(t, SNAPSHOT_LAG);
@@ -275,9 +287,9 @@ bool terminal_check_lag(struct terminal *t)
 	t->behind = true;
 	t->full_lines = t->screen_first = false;
 	t->drained_count = t->quiet_count = 0;
-	t->drained_needed = t->drained_needed == 0               ? TERMINAL_DRAINED_TIMES
-		: t->drained_needed < TERMINAL_DRAINED_TIMES_MAX ? t->drained_needed * 2
-								 : TERMINAL_DRAINED_TIMES_MAX;
+	t->drained_needed = t->drained_needed == 0      ? DRAINED_TIMES
+		: t->drained_needed < DRAINED_TIMES_MAX ? t->drained_needed * 2
+							: DRAINED_TIMES_MAX;
 	terminal_want_snapshot(t, SNAPSHOT_LAG);
 	start_refresh(t->all);
 	return true;

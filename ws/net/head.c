@@ -244,11 +244,6 @@ static bool is_of_type(const struct head *h, const char *type)
 	return after == '\0' || after == ';' || after == ' ' || after == '\t';
 }
 
-static bool is_json(const struct head *h)
-{
-	return is_of_type(h, "application/json");
-}
-
 bool head_is_tar(const struct head *h)
 {
 	return is_of_type(h, "application/x-tar");
@@ -273,7 +268,7 @@ static struct refusal check_cookie(
 	if ((h->has_origin && !own) || (sibling && !own))
 		return (struct refusal){403, "ORIGIN_NOT_ALLOWED",
 			"Cookies are accepted from Ringside's own page only: send a token or a link"};
-	if (has_body && !is_json(h) && h->method != METHOD_PUT)
+	if (has_body && !is_of_type(h, "application/json") && h->method != METHOD_PUT)
 		return (struct refusal){415, "UNSUPPORTED_MEDIA_TYPE",
 			"With a cookie the request's body must be application/json"};
 	return (struct refusal){0};

@@ -83,17 +83,11 @@ static void on_downloading(void *user)
 	conn_wake(x->conn);
 }
 
-static void on_uploading(void *user)
-{
-	struct exchange *x = user;
-	conn_wake(x->conn);
-}
-
 static const struct request_transport transport = {.answered = on_answered,
 	.streaming = on_streaming,
 	.more = on_more,
 	.downloading = on_downloading,
-	.uploading = on_uploading};
+	.uploading = on_more};
 
 struct exchange *exchange_create(struct conn *c)
 {

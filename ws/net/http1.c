@@ -153,7 +153,7 @@ static void receive_body(struct conn *c)
 	if (!x->wants_body)
 		leave_body(c);
 	else if (!exchange_body_is_due(x))
-		conn_unwatch(c); /* on_uploading() wakes it up */
+		conn_unwatch(c); /* request_transport.uploading() wakes it up */
 	else if (rc == 0)
 		await_body(c);
 	else

@@ -22,11 +22,6 @@
 #define PROBE_S 30
 #define TUNNEL_HALF_MS 60000u /* without bytes, after one side of a tunnel has ended */
 
-static struct previews *previews_of(const struct server *s)
-{
-	return s->options.previews;
-}
-
 /* The host of a request: of its target, otherwise of Host (RFC 9112 3.2.2). NULL = none, or several. */
 static const char *host_of(const struct http_head *http)
 {
@@ -43,18 +38,18 @@ static bool is_by_path(const struct http_head *http)
 bool relay_is_host(const struct server *s, const char *host)
 {
 	struct preview_name name;
-	const struct previews *all = previews_of(s);
+	const struct previews *all = s->options.previews;
 	return all && host && preview_name_parse(host, all->place.domain, &name);
 }
 
 bool relay_is_wanted(const struct server *s, const struct http_head *http)
 {
-	return previews_of(s) && (relay_is_host(s, host_of(http)) || is_by_path(http));
+	return s->options.previews && (relay_is_host(s, host_of(http)) || is_by_path(http));
 }
 
 bool relay_is_loop(const struct server *s, const struct http_head *http)
 {
-	const struct previews *all = previews_of(s);
+	const struct previews *all = s->options.previews;
 	for (size_t i = 0; all && i < http->fields_count; i++)
 		if (strcmp(http->fields[i].name, "via") == 0 &&
 			strstr(http->fields[i].value, all->instance))
@@ -144,7 +139,7 @@ static bool admit_path(struct conn *c, const struct http_head *http, struct rela
 		reply_error(q, "PERMISSION_DENIED",
 			"/proxy/PORT serves only whole documents to browsers: use a preview", NULL);
 		good = false;
-	} else if (good && previews_of(s)->owners_only && q->principal.role != ROLE_OWNER) {
+	} else if (good && s->options.previews->owners_only && q->principal.role != ROLE_OWNER) {
 		reply_error(q, "PERMISSION_DENIED", "Only the owner may do that", NULL);
 		good = false;
 	} else if (good) {
@@ -161,14 +156,14 @@ static bool admit_path(struct conn *c, const struct http_head *http, struct rela
 static struct preview *find_preview(struct server *s, const char *host)
 {
 	struct preview_name name;
-	struct previews *all = previews_of(s);
+	struct previews *all = s->options.previews;
 	return preview_name_parse(host, all->place.domain, &name) ? previews_find(all, &name) : NULL;
 }
 
 static void refuse_host(const struct relay *r)
 {
 	struct preview_name name;
-	const struct previews *all = previews_of(r->server);
+	const struct previews *all = r->server->options.previews;
 	const struct http1_refusal how = {.head_only = r->head_only, .plain = r->plain};
 	if (preview_name_parse(r->host, all->place.domain, &name) && previews_is_stale(all, &name))
 		http1_refuse(r->conn, "STALE_PREVIEW_URL", "The preview has ended with its session",
@@ -210,14 +205,15 @@ static bool find_target(struct relay *r, const struct http_head *http, const cha
 	if (r->pass.by_path) {
 		if (!admit_path(c, http, r))
 			return false;
-		if (parse_path(r, target) && !previews_is_own(previews_of(r->server), r->pass.port))
+		if (parse_path(r, target) &&
+			!previews_is_own(r->server->options.previews, r->pass.port))
 			return true;
 		http1_refuse(c, wrong_port.code, wrong_port.message, &how);
 		return false;
 	}
 	struct preview *p = c->arrival.by == CONN_TRUST_FOREIGN ? NULL
 								: find_preview(r->server, r->host);
-	if (!p || previews_is_own(previews_of(r->server), p->name.port)) {
+	if (!p || previews_is_own(r->server->options.previews, p->name.port)) {
 		refuse_host(r);
 		return false;
 	}
@@ -298,7 +294,7 @@ void relay_begin(struct conn *c, const struct http_head *http)
 	}
 	struct preview *p = r->user.preview;
 	r->user.preview = NULL;
-	if (!preview_attach(previews_of(r->server), p, &r->user)) {
+	if (!preview_attach(r->server->options.previews, p, &r->user)) {
 		http1_refuse(c, "LIMIT_REACHED", "Too many connections to previews are open", &how);
 		discard(r);
 	} else if (!relay_write_request(r, http, target)) {

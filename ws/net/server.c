@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #define SWEEP_MS 1000u
@@ -52,10 +51,6 @@ static int on_event(
 	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
 		on_created(s, wsi);
 		return 0;
-	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-		return strcasecmp(in, "websocket") == 0
-			? 0
-			: -1; /* not h2c, which libwebsockets supports */
 	case LWS_CALLBACK_HTTP:
 		return -1; /* only handshakes of handover.c come here */
 	case LWS_CALLBACK_ESTABLISHED:

@@ -216,11 +216,6 @@ bool access_claim_for(struct access *a, struct request *r,
 	return rc == 0;
 }
 
-void access_drop_claim(struct claim *c)
-{
-	claim_release(&c);
-}
-
 /* The end of access */
 
 /* Whether p's access has ended. revoked: a link or login has been revoked since the last sweep. */

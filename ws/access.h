@@ -87,7 +87,7 @@ struct access_amount {
 
 /*
  * Create a claim on behalf of p; NULL if a is NULL. Returns 0, -EUSERS (*ret_kind: the quota that is used up; may be NULL)
- * or -ENOMEM. The part that accepts the claim releases it once; a claim that no part accepts goes to access_drop_claim().
+ * or -ENOMEM. The part that accepts the claim releases it once; the caller releases a claim that no part accepts.
  */
 int access_claim(struct access *a, const struct principal *p,
 	const struct access_amount want[ACCESS_PLACES], struct claim **ret_claim,
@@ -96,9 +96,6 @@ int access_claim(struct access *a, const struct principal *p,
 /* access_claim() on behalf of r. Returns false after r was answered. */
 bool access_claim_for(struct access *a, struct request *r,
 	const struct access_amount want[ACCESS_PLACES], struct claim **ret_claim);
-
-/* Release a claim that no part has accepted; NULL is fine. */
-void access_drop_claim(struct claim *c);
 
 /* Acquire one place of a quota on behalf of r. Returns false after r was answered. */
 bool access_acquire(

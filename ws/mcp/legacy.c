@@ -55,7 +55,7 @@ static int create_session(struct mcp *m, const struct principal *p, const struct
 		return rc;
 	struct mcp_session *s = mcp_sessions_create(&m->sessions, p, t->id, place, uv_now(m->loop));
 	if (!s) {
-		access_drop_claim(place);
+		claim_release(&place);
 		return -ENOMEM;
 	}
 	s->batches = t->batches;

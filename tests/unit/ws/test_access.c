@@ -267,7 +267,7 @@ Test(access, claims_are_withdrawn)
 	revoke_link();
 	cr_assert_eq(withdrawn, 1);
 	cr_assert_eq(access_all.quotas.had[QUOTA_PATTERNS], 0);
-	access_drop_claim(owners);
+	claim_release(&owners);
 	ASSERT_NO_LEAKS();
 }
 

@@ -170,7 +170,7 @@ static void start_in(struct api *a, struct request *r, json_t *body, struct sess
 		goto out;
 	int rc = exec_wait_start(r, s, &q.options, &wait, &e);
 	if (rc < 0) {
-		access_drop_claim(q.options.claim);
+		claim_release(&q.options.claim);
 		refuse_exec(r, s, rc);
 	}
 out:

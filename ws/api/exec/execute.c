@@ -132,7 +132,7 @@ static void run(struct execute *x, struct session *s)
 	int rc = x->stream ? exec_start(session_executor(s), &x->options, NULL, &e)
 			   : exec_wait_start(x->request, s, &x->options, &wait, &e);
 	if (rc < 0) {
-		access_drop_claim(x->options.claim);
+		claim_release(&x->options.claim);
 		refuse_exec(x->request, s, rc);
 	} else if (x->stream) {
 		exec_stream_open(

@@ -303,7 +303,7 @@ static void begin_wait(struct api *a, struct request *r, struct session *s, stru
 		q->options.count = 0; /* the session owns the patterns */
 		return;
 	}
-	access_drop_claim(q->options.claim);
+	claim_release(&q->options.claim);
 	r->gone = NULL;
 	if (c)
 		release(c);

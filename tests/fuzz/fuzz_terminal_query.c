@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&q, &untouched, sizeof q);
 	while (in.left > 0 && count < REQUEST_PARAMS_MAX)
 		params[count++] = fuzz_text(&in, '\0');
-	struct refusal r = terminal_parse(params, count, &q);
+	struct refusal r = terminal_query_parse(params, count, &q);
 	if (r.status == 0) {
 		check_query(&q);
 	} else {

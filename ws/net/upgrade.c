@@ -93,8 +93,9 @@ static struct refusal check_terminal(
 	struct server *s, const struct head *h, const char *sandbox, struct upgrade *u)
 {
 	struct refusal refusal = sandbox[0]
-		? terminal_parse_private(sandbox, h->session, h->params, h->params_count, &u->query)
-		: terminal_parse(h->params, h->params_count, &u->query);
+		? terminal_query_parse_private(
+			  sandbox, h->session, h->params, h->params_count, &u->query)
+		: terminal_query_parse(h->params, h->params_count, &u->query);
 	return refusal.status ? refusal
 			      : terminal_check(s->options.terminals, &u->query, &u->principal);
 }

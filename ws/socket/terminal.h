@@ -12,6 +12,7 @@
 #include "ws/socket/frames.h"
 #include "ws/socket/message.h"
 #include "ws/socket/pace.h"
+#include "ws/socket/terminal_query.h"
 #include "ws/metrics.h"
 
 #include <stdbool.h>
@@ -20,15 +21,12 @@
 
 #define TERMINAL_MESSAGE_MAX ((size_t)1 << 20) /* bytes of a client's message */
 #define TERMINAL_CLIENTS_MAX 256u              /* of one session */
-#define TERMINAL_LAG ((uint64_t)1 << 20) /* backlog from which a snapshot replaces it, in bytes, */
-#define TERMINAL_LAG_MS 250u             /* if it has waited for this time */
+#define TERMINAL_LAG_MS 250u     /* a backlog must have waited for this time to be replaced */
 #define TERMINAL_JOURNAL_MAX 16u /* entries of the journal that are sent; older ones are skipped */
 #define TERMINAL_REFRESH_MS 200u /* between checks of a client that is too slow */
 
 /* Why a client gets a snapshot; the greater reason wins. */
 enum snapshot_reason { SNAPSHOT_NONE, SNAPSHOT_LAG, SNAPSHOT_REQUEST, SNAPSHOT_ATTACH };
-
-struct terminal_query;
 
 #define TERMINAL_PRIVATE_ENV_MAX 258u
 
@@ -121,24 +119,6 @@ struct terminal {
 	const char *error_message;
 };
 
-/* The query of a request for a terminal socket. */
-struct terminal_query {
-	char session[NAME_ID_MAX + 1]; /* with sandbox: one in it; "" = none */
-	char sandbox[NAME_ID_MAX + 1]; /* of a session of its own; "" = a shared session */
-	char name[NAME_BYTES_MAX + 1]; /* "" = none given */
-	char shell[256];               /* "" = default; counts only for a new session */
-	unsigned rows, cols;           /* 0 = not given */
-	bool resume;
-	uint64_t epoch, offset;
-	unsigned lines;               /* of scrollback */
-	uint64_t lag;                 /* bytes */
-	bool acks;                    /* it acknowledges bytes */
-	bool blocks;                  /* it wants events of commands */
-	char client[NAME_ID_MAX + 1]; /* the same on all its connections; "" = no receipts */
-	char person[NAME_ID_MAX + 1]; /* the same on all clients of a person; "" = unknown */
-	uint64_t typed;               /* bytes of its last receipt */
-};
-
 /* Initialize all. Returns 0 or a negative errno. */
 int terminals_open(struct terminals *all, struct sessions *sessions, struct metrics *metrics);
 
@@ -147,13 +127,6 @@ void terminals_close(struct terminals *all);
 
 /* The server begins or stops to drain: send that to all clients. */
 void terminals_send_drain(struct terminals *all);
-
-/* Parse a query. Pure. */
-struct refusal terminal_parse(char *const *params, size_t count, struct terminal_query *ret_query);
-
-/* The same for an own session in a sandbox. header: Session-Id, or "". Pure. */
-struct refusal terminal_parse_private(const char *sandbox, const char *header, char *const *params,
-	size_t count, struct terminal_query *ret_query);
 
 /* Whether this principal may open it now; status 0 = yes. */
 struct refusal terminal_check(struct terminals *all, const struct terminal_query *query,

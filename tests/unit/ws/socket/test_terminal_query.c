@@ -1,6 +1,7 @@
-#include "ws/socket/terminal.h"
+#include "ws/socket/terminal_query.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Split "a=1&b=2" as the transport does, without decoding. */
@@ -12,10 +13,10 @@ static struct refusal parse(const char *query, struct terminal_query *q)
 	snprintf(text, sizeof text, "%s", query);
 	for (char *p = strtok(text, "&"); p; p = strtok(NULL, "&"))
 		params[n++] = p;
-	return terminal_parse(params, n, q);
+	return terminal_query_parse(params, n, q);
 }
 
-Test(terminal_parse, session_only)
+Test(terminal_query_parse, session_only)
 {
 	struct terminal_query q;
 	cr_assert_eq(parse("sessionId=main", &q).status, 0);
@@ -26,7 +27,7 @@ Test(terminal_parse, session_only)
 	cr_assert_not(q.resume);
 }
 
-Test(terminal_parse, all_parameters)
+Test(terminal_query_parse, all_parameters)
 {
 	struct terminal_query q;
 	cr_assert_eq(parse("sessionId=a.b&cols=132&rows=43&name=Zo\xc3\xab&shell=/bin/bash&"
@@ -45,7 +46,7 @@ Test(terminal_parse, all_parameters)
 	cr_assert_eq(q.lag, 9);
 }
 
-Test(terminal_parse, invalid_parameters_are_refused)
+Test(terminal_query_parse, invalid_parameters_are_refused)
 {
 	static const char *const cases[] = {"", "cols=80", "sessionId=", "sessionId=../x",
 		"sessionId=.x", "sessionId=a b", "sessionId=a&name=\x1b[m", "sessionId=a&name=\xff",
@@ -67,7 +68,7 @@ Test(terminal_parse, invalid_parameters_are_refused)
 	}
 }
 
-Test(terminal_parse, invalid_window_is_ignored)
+Test(terminal_query_parse, invalid_window_is_ignored)
 {
 	static const char *const cases[] = {"cols=80", "cols=0&rows=24", "cols=1001&rows=24",
 		"cols=-1&rows=24", "cols=x&rows=24", "cols=80&rows=", "cols=80.5&rows=24"};
@@ -80,14 +81,14 @@ Test(terminal_parse, invalid_window_is_ignored)
 	}
 }
 
-Test(terminal_parse, offset_without_an_epoch_is_ignored)
+Test(terminal_query_parse, offset_without_an_epoch_is_ignored)
 {
 	struct terminal_query q;
 	cr_assert_eq(parse("sessionId=a&offset=7", &q).status, 0);
 	cr_assert_not(q.resume);
 }
 
-Test(terminal_parse, shell_that_is_too_long)
+Test(terminal_query_parse, shell_that_is_too_long)
 {
 	struct terminal_query q;
 	char text[400] = "sessionId=a&shell=";

@@ -23,11 +23,6 @@ bool control_message_is_empty(const struct control_message *m)
 	return !m->head;
 }
 
-bool control_message_failed(const struct control_message *m)
-{
-	return m->failed;
-}
-
 /* Make the message from object, which is taken. NULL: memory was short. */
 static void set_whole(struct control_message *m, json_t *object)
 {

@@ -14,7 +14,7 @@ struct control_message {
 	struct request *request; /* our reference; its reply is the body; NULL = no body */
 	const char *tail;        /* literal */
 	size_t head_length, body_length, tail_length, sent;
-	bool failed; /* memory was short, or a text was not UTF-8 */
+	bool failed; /* it could not be made: memory was short, or a text was not UTF-8 */
 };
 
 /*
@@ -35,9 +35,6 @@ void control_message_error(
 
 /* Whether there is no message. */
 bool control_message_is_empty(const struct control_message *m);
-
-/* Whether the last message could not be made. */
-bool control_message_failed(const struct control_message *m);
 
 /* Copy the next piece, of at most room bytes; after the last, m is empty. Returns its length. */
 size_t control_message_next_piece(

@@ -245,7 +245,7 @@ static void next_message(struct control_socket *c)
 			return;
 		}
 		begin_waiting(c);
-		if (control_message_failed(&c->now)) {
+		if (c->now.failed) {
 			close_transport(c, CLOSE_INTERNAL, "out of memory");
 			return;
 		}

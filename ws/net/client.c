@@ -225,15 +225,12 @@ static int call_write(struct client_call *k)
 		    last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < (int)size)
 		return -1;
 	o->sent += size;
-	if (last && k->streamed && !k->ended) {
+	if (last)
 		outgoing_drop(&k->peer.queue);
-		lws_callback_on_writable(wsi);
-	} else if (last) {
-		outgoing_drop(&k->peer.queue);
+	if (last && (!k->streamed || k->ended))
 		lws_client_http_body_pending(wsi, 0);
-	} else {
+	else
 		lws_callback_on_writable(wsi);
-	}
 	return 0;
 }
 

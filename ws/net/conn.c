@@ -98,7 +98,7 @@ bool conn_set_principal(struct conn *c, const struct principal *p)
 	if (quota_is_of(&c->place, p))
 		return true;
 	quota_release(&c->place);
-	return server_acquire_quota(c->server, QUOTA_CONNECTIONS, p, &c->place);
+	return server_acquire_quota(c->server, QUOTA_CONNECTIONS, 1, p, &c->place);
 }
 
 void conn_retire(struct conn *c)

@@ -23,11 +23,9 @@ void exchange_body_release(struct exchange *x)
 static const char *reserve(struct exchange *x, size_t length)
 {
 	struct request *r = x->request;
-	struct access *a = x->server->options.dispatcher->access;
 	exchange_body_release(x);
-	if (a && !x->anonymous &&
-		!quota_acquire(
-			&a->quotas, QUOTA_BODY_BYTES, (unsigned)length, &r->principal, &x->place))
+	if (!x->anonymous &&
+		!server_acquire_quota(x->server, QUOTA_BODY_BYTES, length, &r->principal, &x->place))
 		return "QUOTA_REACHED";
 	if (!bodies_reserve(&x->server->bodies, length, x->anonymous)) {
 		x->server->options.metrics->bodies_refused++;

@@ -73,9 +73,9 @@ struct socket_slot {
 /* server.c: seconds of silence after which a stream sends something to stay alive. */
 unsigned server_keepalive_s(const struct server *s);
 
-/* Acquire a quota place for p (ws/quota.h). Returns false if there is none. */
-bool server_acquire_quota(struct server *s, enum quota_kind kind, const struct principal *p,
-	struct quota_place *place);
+/* Acquire an amount of a quota for p (ws/quota.h). Returns false if that is too much. */
+bool server_acquire_quota(struct server *s, enum quota_kind kind, size_t amount,
+	const struct principal *p, struct quota_place *place);
 
 /* Loop time in ms. */
 uint64_t server_now_ms(const struct server *s);

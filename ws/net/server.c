@@ -202,11 +202,11 @@ int server_open(const struct server_options *options, struct server **ret_server
 	return 0;
 }
 
-bool server_acquire_quota(struct server *s, enum quota_kind kind, const struct principal *p,
-	struct quota_place *place)
+bool server_acquire_quota(struct server *s, enum quota_kind kind, size_t amount,
+	const struct principal *p, struct quota_place *place)
 {
 	struct access *a = s->options.dispatcher->access;
-	return !a || quota_acquire(&a->quotas, kind, 1, p, place);
+	return !a || quota_acquire(&a->quotas, kind, (unsigned)amount, p, place);
 }
 
 uint64_t server_now_ms(const struct server *s)

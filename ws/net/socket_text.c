@@ -27,11 +27,8 @@ void socket_text_drop(struct socket_text *t)
 static bool reserve(struct socket_text *t, size_t size)
 {
 	struct server *s = t->server;
-	struct access *a = s->options.dispatcher->access;
 	release(t);
-	if ((!a ||
-		    quota_acquire(&a->quotas, QUOTA_BODY_BYTES, (unsigned)size, t->principal,
-			    &t->place)) &&
+	if (server_acquire_quota(s, QUOTA_BODY_BYTES, size, t->principal, &t->place) &&
 		bodies_reserve(&s->bodies, size, false)) {
 		t->room = size;
 		return true;

@@ -122,7 +122,7 @@ static bool acquire_places(struct conn *c, struct upgrade *u)
 	u->place = c->place;
 	c->place = (struct quota_place){0};
 	return u->kind != UPGRADE_TERMINAL ||
-		server_acquire_quota(c->server, QUOTA_TERMINALS, &u->principal, &u->seat);
+		server_acquire_quota(c->server, QUOTA_TERMINALS, 1, &u->principal, &u->seat);
 }
 
 static struct refusal check(

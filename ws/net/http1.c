@@ -174,11 +174,6 @@ void http1_probe(struct conn *c)
 	}
 }
 
-static const char *code_of(int rc)
-{
-	return rc == -E2BIG ? "REQUEST_TOO_LARGE" : "VALIDATION_FAILED";
-}
-
 /* Serve a request after its head has been parsed. */
 static void serve(struct conn *c, const struct http_head *http)
 {
@@ -256,7 +251,8 @@ static bool serve_head(struct conn *c)
 	} else if (rc == -ENOMEM) {
 		conn_drop(c);
 	} else {
-		refuse_caller(c, code_of(rc), "Invalid HTTP/1.1 request");
+		refuse_caller(c, rc == -E2BIG ? "REQUEST_TOO_LARGE" : "VALIDATION_FAILED",
+			"Invalid HTTP/1.1 request");
 	}
 	free(text);
 	return true;

@@ -129,27 +129,24 @@ static void want(void *user)
 static const struct frames_transport frames_transport = {
 	.room = frame_room, .queued = queued, .send = send_frame, .want = want, .close = begin_close};
 
+/* Set k->protocol and open it. Returns NULL when memory is short. */
 static void *open_protocol(struct server *s, const struct upgrade *u, struct socket *k)
 {
 	switch (u->kind) {
 	case UPGRADE_CONTROL:
+		k->protocol = &control_socket_protocol;
 		return control_socket_open(
 			s->options.controls, &u->principal, u->peer, &frames_transport, k);
 	case UPGRADE_RPC:
+		k->protocol = &rpc_socket_protocol;
 		return rpc_socket_open(
 			s->options.rpcs, &u->principal, u->peer, &frames_transport, k);
 	default:
+		k->protocol = &terminal_protocol;
 		s->options.metrics->clients++;
 		return terminal_open(
 			s->options.terminals, &u->query, &u->principal, &frames_transport, k);
 	}
-}
-
-static const struct frames_protocol *protocol_of(enum upgrade_kind kind)
-{
-	return kind == UPGRADE_CONTROL ? &control_socket_protocol
-		: kind == UPGRADE_RPC  ? &rpc_socket_protocol
-				       : &terminal_protocol;
 }
 
 int socket_open(struct server *s, struct lws *wsi, struct socket_slot *c, const struct upgrade *u)
@@ -165,7 +162,6 @@ int socket_open(struct server *s, struct lws *wsi, struct socket_slot *c, const 
 	DL_APPEND(s->sockets, k);
 	s->options.metrics->websockets_opened++;
 	k->text = (struct socket_text){.server = s, .principal = &u->principal};
-	k->protocol = protocol_of(u->kind);
 	k->self = open_protocol(s, u, k);
 	return k->self ? 0 : -1;
 }

@@ -228,11 +228,6 @@ static bool tell_notification(struct terminal *t, const struct journal_entry *e)
 			text_string_json(e->text)));
 }
 
-static bool tell_news(struct terminal *t, const struct journal_entry *e)
-{
-	return is_block(e) ? tell_block(t, e) : tell_notification(t, e);
-}
-
 /* Send the head of a snapshot; its bytes follow. */
 static bool tell_snapshot(struct terminal *t)
 {
@@ -382,7 +377,7 @@ static int tell_message(struct terminal *t)
 	else if (t->ready && t->blocks_missed)
 		sent = tell_blocks_missed(t);
 	else if (t->ready && (e = next_news(t)))
-		sent = tell_news(t, e);
+		sent = is_block(e) ? tell_block(t, e) : tell_notification(t, e);
 	else
 		return 0;
 	return sent ? 1 : -1;

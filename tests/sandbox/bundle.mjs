@@ -1,5 +1,5 @@
 // Runs the published clients unmodified in Node: each is bundled at run time, and its WebSockets carry our tokens.
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { webcrypto } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Processes: every route, how they end, what they leave, and that they outlive the server.
+// Processes: their commands and streams, how they end, what they leave, and that they outlive the server.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,6 @@ import { scenario } from './lib/server.mjs';
 import { long, times } from './lib/soak.mjs';
 import { together } from './lib/together.mjs';
 import { pause, stays, until } from './lib/until.mjs';
-
-const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/;
 
 const shared = together();
 
@@ -28,51 +26,6 @@ const directories = (server) => (existsSync(path.join(server.dir, 'processes')) 
 const untilOnlyServer = (server) => until('the end of all processes but the server', () => directories(server).length === 0
 	&& server.leftovers().every((pid) => pid === server.pid));
 const pidIn = async (p, id, name) => Number((await p.prints(id, new RegExp(`${name}=(\\d+)\\n`)))[1]);
-
-processes('start, list, show and logs have the fields of the protocol', async (p, server) => {
-	const started = await p.start('echo out; echo err >&2; exit 3');
-	assert.match(started.processId, /^proc_\d+_[a-z0-9]{6}$/);
-	assert.ok(started.pid > 0);
-	assert.equal(started.command, 'echo out; echo err >&2; exit 3');
-	assert.match(started.timestamp, iso);
-	const shown = await p.ended(started.processId);
-	assert.equal(shown.id, started.processId);
-	assert.equal(shown.pid, started.pid);
-	assert.equal(shown.status, 'failed');
-	assert.equal(shown.exitCode, 3);
-	assert.equal(shown.cwd, server.cwd);
-	assert.match(shown.startTime, iso);
-	assert.match(shown.endTime, iso);
-	const logs = await p.logs(started.processId);
-	assert.equal(logs.processId, started.processId);
-	assert.equal(logs.stdout, 'out\n');
-	assert.equal(logs.stderr, 'err\n');
-	assert.equal(logs.lost, 0);
-	const running = await p.start('sleep 1000', { processId: 'r', sessionId: 'some-session' });
-	assert.equal(running.processId, 'r');
-	const list = await p.list();
-	assert.deepEqual(list.map(({ id }) => id), [started.processId, 'r']);
-	assert.deepEqual((await p.list('?status=running')).map(({ id }) => id), ['r']);
-	assert.deepEqual((await p.list('?status=completed')), []);
-	assert.equal(list[1].sessionId, 'some-session');
-	assert.equal(list[1].exitCode, undefined);
-	assert.equal(list[1].endTime, undefined);
-	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', '/api/process/list?status=odd');
-});
-
-processes('an id names one process: a running one is a conflict, an ended one is replaced', async (p, server) => {
-	for (const processId of ['x'.repeat(128), 'a.b:c@d-e_f']) {
-		await p.start('echo first; sleep 1000', { processId });
-		await p.prints(processId, /first/);
-		const error = await server.api.refused(409, 'PROCESS_ALREADY_EXISTS', 'POST', '/api/process/start',
-			{ command: 'true', processId });
-		assert.equal(error.context.processId, processId);
-		assert.equal((await p.logs(processId)).stdout, 'first\n');
-		await p.kill(processId);
-		assert.equal((await p.finish('echo second', { processId })).status, 'completed');
-		assert.equal((await p.logs(processId)).stdout, 'second\n');
-	}
-});
 
 processes('every command ends, with its true status', { timeout: 90_000 }, async (p, server) => {
 	await untilOnlyServer(server);
@@ -127,30 +80,6 @@ processes('a command may be almost 1 MiB long', async (p) => {
 	}
 });
 
-processes('20000 lines arrive complete, in the logs and in early and late streams', async (p) => {
-	const want = numbers(1, 20000);
-	for (let round = 0; round < times(2, 10); round++) {
-		const { processId } = await p.start('seq 1 20000');
-		const streams = [p.stream(processId), p.stream(processId)];
-		await p.ended(processId);
-		streams.push(p.stream(processId));
-		assert.equal((await p.logs(processId)).stdout, want);
-		for (const stream of streams) {
-			const exit = await stream.until('exit', ({ type }) => type === 'exit');
-			assert.equal(exit.exitCode, 0);
-			assert.equal(exit.processId, processId);
-			assert.equal(exit.data, 'Process completed with exit code 0');
-			assert.equal(Processes.joined(stream.events, 'stdout'), want);
-			assert.equal(stream.events[0].type, 'process_info');
-			assert.equal(stream.events[0].processId, processId);
-			assert.equal(stream.events[0].command, 'seq 1 20000');
-			assert.equal(stream.events.at(-1).type, 'exit');
-			assert.ok(stream.events.every(({ type }) => type !== 'truncated'));
-			await until('the end of the stream', () => stream.closed);
-		}
-	}
-});
-
 processes('bytes are exact, in order, and characters are not cut', async (p) => {
 	const { processId } = await p.start('printf "a\\r\\nb\\n\\r\\r\\n"; printf "\\xff\\x00x" >&2; printf "\\xe2\\x82"; '
 		+ 'sleep 0.05; printf "\\xac\\n"; printf "\\xf0\\x9f"');
@@ -170,37 +99,6 @@ processes('bytes are exact, in order, and characters are not cut', async (p) => 
 	const { chunks } = await p.output(mixed.id);
 	assert.deepEqual(chunks, [1, 2, 3].flatMap((i) => [
 		{ stream: 'stdout', data: `o${i}\n` }, { stream: 'stderr', data: `e${i}\n` }]));
-});
-
-processes('output is read by a cursor, in pieces, and awaited', async (p, server) => {
-	const { processId } = await p.start('seq 1 3000; echo note >&2; read x; echo "got $x"; read x; exit 2', { stdin: 'pipe' });
-	await p.prints(processId, /\n3000\n/);
-	let text = '';
-	let cursor = 0;
-	for (;;) {
-		const piece = await p.output(processId, `stream=stdout&cursor=${cursor}&limit=777`);
-		assert.equal(piece.cursor, cursor);
-		assert.equal(piece.lost, 0);
-		assert.equal(piece.ended, false);
-		assert.ok(Buffer.byteLength(piece.data) <= 777);
-		text += piece.data;
-		cursor = piece.nextCursor;
-		if (piece.data === '') break;
-	}
-	assert.equal(text, numbers(1, 3000));
-	const waiting = p.output(processId, `stream=stdout&cursor=${cursor}&waitMs=20000`);
-	await p.input(processId, { data: 'word\n' });
-	const got = await waiting;
-	assert.equal(got.data, 'got word\n');
-	const empty = await p.output(processId, `stream=stdout&cursor=${got.nextCursor}&waitMs=50`);
-	assert.deepEqual([empty.data, empty.ended, empty.nextCursor], ['', false, got.nextCursor]);
-	const last = p.output(processId, `stream=stdout&cursor=${got.nextCursor}&waitMs=20000`);
-	await p.input(processId, { eof: true });
-	const { ended, exitCode, status } = await last;
-	assert.deepEqual([ended, exitCode, status], [true, 2, 'failed']);
-	for (const query of ['stream=all', 'cursor=-1', 'cursor=x', 'limit=99999999', 'waitMs=9999999', 'encoding=hex']) {
-		await server.api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/process/${processId}/output?${query}`);
-	}
 });
 
 processes('lost output is reported, and memory is limited', { args: ['--process-ring', '64K'] }, async (p) => {
@@ -273,23 +171,7 @@ processes('many short processes: all end, all are reported, nothing is left', { 
 	await until('as many descriptors as before', () => Object.keys(descriptors(server.pid)).length <= before + 2);
 });
 
-processes('a kill ends the whole tree, also one that resists', { timeout: 60_000 }, async (p, server) => {
-	const { processId } = await p.start('trap "" TERM HUP INT; '
-		+ 'setsid bash -c \'trap "" TERM HUP; echo away=$$; while :; do sleep 1; done\' & '
-		+ '(bash -c \'trap "" TERM; echo deep=$$; exec sleep 1000\' &) ; '
-		+ 'echo main=$$; while :; do sleep 1; done');
-	const pids = [];
-	for (const name of ['away', 'deep', 'main']) pids.push(await pidIn(p, processId, name));
-	assert.ok((await p.get(processId)).members >= 3);
-	const began = Date.now();
-	assert.equal((await p.kill(processId, '?graceMs=300')).processId, processId);
-	assert.ok(Date.now() - began >= 290);
-	for (const pid of pids) assert.ok(!isAlive(pid));
-	const shown = await p.get(processId);
-	assert.deepEqual([shown.status, shown.exitCode, shown.members], ['killed', 137, 0]);
-	assert.match((await p.logs(processId)).stdout, /main=/);
-	const error = await server.api.refused(404, 'COMMAND_NOT_FOUND', 'DELETE', `/api/process/${processId}`);
-	assert.equal(error.context.exitCode, 137);
+processes('a kill lets a process clean up, and may be repeated', async (p) => {
 	// SIGTERM suffices for a process that handles it, and its last output is kept.
 	const polite = await p.start('trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.01; done');
 	await p.prints(polite.processId, /ready/);
@@ -301,14 +183,6 @@ processes('a kill ends the whole tree, also one that resists', { timeout: 60_000
 	const twice = await p.start('sleep 1000');
 	await Promise.all([p.kill(twice.processId), p.kill(twice.processId)]);
 	assert.equal((await p.get(twice.processId)).exitCode, 143);
-});
-
-processes('kill-all ends all running processes and counts them', async (p, server) => {
-	await p.finish('true', { processId: 'done' });
-	for (const id of ['a', 'b', 'c']) await p.start('sleep 1000 & wait', { processId: id });
-	assert.equal((await server.api.call('DELETE', '/api/process/kill-all')).cleanedCount, 3);
-	assert.deepEqual((await p.list()).map(({ status }) => status), ['completed', 'killed', 'killed', 'killed']);
-	assert.equal((await server.api.call('DELETE', '/api/process/kill-all')).cleanedCount, 0);
 });
 
 processes('processes left behind live on, their output is kept, and they can be killed', async (p, server) => {
@@ -378,11 +252,6 @@ processes('signals reach the command, or the tree', async (p, server) => {
 	assert.doesNotMatch((await p.logs(processId)).stdout, /child/);
 	await signal(processId, { signal: 'SIGKILL', tree: true });
 	assert.equal((await p.ended(processId)).exitCode, 137);
-	const refused = (body) => server.api.refused(400, 'VALIDATION_FAILED', 'POST', `/api/process/${processId}/signal`, body);
-	await refused({});
-	await refused({ signal: 'NOPE' });
-	await refused({ signal: 'TERM', tree: 'yes' });
-	await server.api.refused(404, 'COMMAND_NOT_FOUND', 'POST', `/api/process/${processId}/signal`, { signal: 'TERM' });
 });
 
 processes('standard input is a pipe that outlives the server', async (p, server) => {
@@ -411,16 +280,10 @@ processes('standard input is a pipe that outlives the server', async (p, server)
 
 processes('unread standard input is refused with a clear error', async (p, server) => {
 	const input = (id, status, code, body) => server.api.refused(status, code, 'POST', `/api/process/${id}/input`, body);
-	const none = await p.start('sleep 1000');
-	await input(none.processId, 409, 'INPUT_CLOSED', { data: 'x' });
 	const closed = await p.start('exec 0<&-; echo closed; sleep 1000', { stdin: 'pipe' });
 	await p.prints(closed.processId, /closed/);
 	await input(closed.processId, 409, 'INPUT_CLOSED', { data: 'x' });
 	const idle = await p.start('sleep 1000', { stdin: 'pipe' });
-	await input(idle.processId, 400, 'VALIDATION_FAILED', {});
-	await input(idle.processId, 400, 'VALIDATION_FAILED', { data: 7 });
-	await input(idle.processId, 400, 'VALIDATION_FAILED', { base64: '!' });
-	await input(idle.processId, 400, 'VALIDATION_FAILED', { data: 'x', eof: 1 });
 	for (let i = 0; i < 5; i++) await p.input(idle.processId, { data: 'x'.repeat(800_000) });
 	await input(idle.processId, 429, 'LIMIT_REACHED', { data: 'x'.repeat(800_000) });
 	await p.input(idle.processId, { eof: true });
@@ -568,49 +431,8 @@ processes('ended ones are kept for a time and up to a number', {
 	await until('the removal of the oldest', async () => !(await p.list()).some(({ id }) => id === 'old'));
 	await stays('the others are kept', async () => (await p.list()).length === 2, 1500);
 	assert.equal(directories(server).length, 2);
-	await p.start('sleep 1000');
-	await p.start('sleep 1000');
-	const error = await server.api.refused(429, 'LIMIT_REACHED', 'POST', '/api/process/start', { command: 'true' });
-	assert.equal(error.context.maxProcesses, 3);
-});
-
-processes('waiting for the end and for a line, with and without a timeout', async (p, server) => {
-	const { processId } = await p.start('read x; echo "Server ready on port 80$x"; echo oops >&2; read x; exit 4', { stdin: 'pipe' });
-	const wait = (status, code, body) => server.api.refused(status, code, 'POST', `/api/process/${processId}/wait`, body);
-	const timeout = await wait(408, 'PROCESS_READY_TIMEOUT', { for: 'log', pattern: 'ready', timeoutMs: 60 });
-	assert.deepEqual([timeout.context.processId, timeout.context.timeoutMs], [processId, 60]);
-	assert.ok(timeout.context.elapsedMs >= 59);
-	const waits = [
-		p.wait(processId, { for: 'log', pattern: 'ready on' }),
-		p.wait(processId, { for: 'log', regex: 'port ([0-9]+)$' }),
-		p.wait(processId, { for: 'log', pattern: 'oops', stream: 'stderr' }),
-	];
-	await p.input(processId, { data: '80\n' });
-	const [text, regex, error] = await Promise.all(waits);
-	assert.deepEqual([text.match, text.line, text.stream], ['ready on', 'Server ready on port 8080', 'stdout']);
-	assert.equal(regex.match, 'port 8080');
-	assert.equal(error.stream, 'stderr');
-	// Earlier output counts, unless the cursor is behind it.
-	assert.equal((await p.wait(processId, { for: 'log', pattern: 'ready' })).match, 'ready');
-	const { nextCursor } = await p.output(processId);
-	await wait(408, 'PROCESS_READY_TIMEOUT', { for: 'log', pattern: 'ready', cursor: nextCursor, timeoutMs: 50 });
-	await wait(408, 'PROCESS_READY_TIMEOUT', { for: 'log', pattern: 'oops', stream: 'stdout', timeoutMs: 50 });
-	await wait(408, 'PROCESS_READY_TIMEOUT', { for: 'exit', timeoutMs: 50 });
-	const end = p.wait(processId, { for: 'exit' });
-	const never = server.api.raw('POST', `/api/process/${processId}/wait`, { for: 'log', pattern: 'never' });
-	await p.input(processId, { data: '\n' });
-	assert.equal((await end).exitCode, 4);
-	const early = await never;
-	assertError(early, 500, 'PROCESS_EXITED_BEFORE_READY');
-	assert.deepEqual([early.json.context.exitCode, early.json.context.stdout, early.json.context.stderr],
-		[4, 'Server ready on port 8080\n', 'oops\n']);
-	for (const body of [{}, { for: 'rain' }, { for: 'log' }, { for: 'log', pattern: '' }, { for: 'log', regex: '(' },
-		{ for: 'log', pattern: 'a\nb' }, { for: 'exit', timeoutMs: 0 }, { for: 'log', pattern: 'x', stream: 'tty' }]) {
-		await wait(400, 'VALIDATION_FAILED', body);
-	}
-	// A prompt is not a complete line.
-	const prompt = await p.start('printf "name? "; sleep 1000');
-	assert.equal((await p.wait(prompt.processId, { for: 'log', regex: 'name[?]' })).match, 'name?');
+	for (let i = 0; i < 2; i++) await p.start('sleep 1000');
+	await server.api.refused(429, 'LIMIT_REACHED', 'POST', '/api/process/start', { command: 'true' });
 });
 
 processes('a wait misses no line of a flood', async (p) => {
@@ -619,24 +441,6 @@ processes('a wait misses no line of a flood', async (p) => {
 	await p.input(processId, { data: '\n' });
 	const { lost, line } = await found;
 	assert.deepEqual([lost, line], [0, 'needle']);
-});
-
-processes('removing a process removes everything of it', async (p, server) => {
-	const { processId } = await p.start('sleep 1000 & echo up; wait');
-	await p.prints(processId, /up/);
-	const stream = p.stream(processId);
-	await stream.until('process_info', ({ type }) => type === 'process_info');
-	const waiting = server.api.raw('POST', `/api/process/${processId}/wait`, { for: 'exit' });
-	const reading = server.api.raw('GET', `/api/process/${processId}/output?cursor=4&waitMs=20000`);
-	await until('both waits', async () => /ringside_processes_running 1\b/.test((await server.api.raw('GET', '/metrics')).text));
-	await p.remove(processId);
-	assert.deepEqual(await p.list(), []);
-	assert.ok([200, 404].includes((await waiting).status));
-	assert.ok([200, 404].includes((await reading).status));
-	await until('the end of the stream', () => stream.closed);
-	assert.ok(['exit', 'error'].includes(stream.events.at(-1).type));
-	await until('an empty directory', () => directories(server).length === 0);
-	await until('the end of its holder', () => server.leftovers().filter((pid) => pid !== server.pid).length === 0);
 });
 
 processes('the log has the author and the command, but no environment', { args: ['--log-commands'] }, async (p, server) => {

@@ -166,6 +166,7 @@ Test(run, status_and_output)
 		{"kill -KILL $$", 137, "", ""},
 		{"(bash -c 'kill -USR1 $BASHPID'; exit $?) 2>/dev/null", 138, "", ""},
 		{"nonexistent-command 2>/dev/null", 127, "", ""},
+		{"/ 2>/dev/null", 126, "", ""},
 		{"echo -n no newline", 0, "no newline", ""},
 		{"exec >&-; exec 2>&-; sleep 0.1; exit 4", 4, "", ""},
 	};

@@ -79,6 +79,8 @@ struct refused {
 	enum asker by;
 };
 
+#define INVALID 400, "VALIDATION_FAILED" /* status and code of a row */
+
 /* Send all, one after another, and check that each is refused in this way. Refused requests change nothing. */
 void memory_api_expect_refused(const struct refused *cases, size_t count);
 #define EXPECT_REFUSED(cases) memory_api_expect_refused(cases, sizeof(cases) / sizeof *(cases))

@@ -12,7 +12,6 @@ TestSuite(api_server, SUITE);
 
 #define RUN "POST /api/run"
 #define STDIN "POST /api/stdin"
-#define INVALID 400, "VALIDATION_FAILED"
 
 Test(api_run, invalid_requests)
 {

@@ -11,7 +11,6 @@ TestSuite(api_execute, SUITE);
 
 #define EXEC "POST /api/session/s/exec"
 #define EXECUTE "POST /api/execute"
-#define INVALID 400, "VALIDATION_FAILED"
 
 static struct call *get_exec(const struct exec *e, const char *rest)
 {

@@ -19,7 +19,6 @@ TestSuite(api_process_wait, SUITE);
 
 #define START "POST /api/process/start"
 #define WAIT "POST /api/process/p/wait"
-#define INVALID 400, "VALIDATION_FAILED"
 
 /* The supervisor reports that the command runs. */
 static void begin_command(const char *id)

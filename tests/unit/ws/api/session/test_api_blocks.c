@@ -4,7 +4,6 @@
 TestSuite(api_blocks, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
 
 #define BLOCKS "GET /api/session/s/blocks"
-#define INVALID 400, "VALIDATION_FAILED"
 
 /* Three blocks: of a person, of a program with status 2, and a running one. */
 static void make_blocks(void)

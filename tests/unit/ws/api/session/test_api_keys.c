@@ -8,7 +8,6 @@ TestSuite(api_keys, SUITE);
 TestSuite(api_lease, SUITE);
 
 #define KEYS "POST /api/session/s/keys"
-#define INVALID 400, "VALIDATION_FAILED"
 #define LONG_64 "0123456789012345678901234567890123456789012345678901234567890123"
 
 static const char *read_input(void)

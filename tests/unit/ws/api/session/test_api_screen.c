@@ -10,7 +10,6 @@ TestSuite(api_search, SUITE);
 #define SCREEN "GET /api/session/s/screen"
 #define SCROLLBACK "GET /api/session/s/scrollback"
 #define SEARCH "GET /api/session/s/search"
-#define INVALID 400, "VALIDATION_FAILED"
 
 static void print(const char *text)
 {

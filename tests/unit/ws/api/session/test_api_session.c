@@ -12,8 +12,6 @@ TestSuite(api_session_input, SUITE);
 TestSuite(api_session_output, SUITE);
 TestSuite(api_session_delete, SUITE);
 
-#define INVALID 400, "VALIDATION_FAILED"
-
 /* Valid requests about one session, and which roles and states allow them. */
 static const struct {
 	const char *line, *body;

@@ -10,7 +10,6 @@ TestSuite(api_links, SUITE);
 
 #define LOGIN "POST /api/auth/login"
 #define LINKS "POST /api/session/s/links"
-#define INVALID 400, "VALIDATION_FAILED"
 
 static struct call *log_in(const char *token)
 {

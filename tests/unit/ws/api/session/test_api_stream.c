@@ -8,7 +8,6 @@ TestSuite(api_stream, SUITE);
 TestSuite(api_state, SUITE);
 
 #define STREAM "GET /api/session/s/stream"
-#define INVALID 400, "VALIDATION_FAILED"
 
 static void print(const char *text)
 {

@@ -6,7 +6,6 @@
 TestSuite(api_wait, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
 
 #define WAIT "POST /api/session/s/wait"
-#define INVALID 400, "VALIDATION_FAILED"
 #define UNTIL_1(rest) "{'until':[{" rest "}]}"
 
 static void print(const char *text)

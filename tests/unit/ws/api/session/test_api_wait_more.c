@@ -11,7 +11,6 @@ TestSuite(api_wait_lease, .init = memory_api_open, .fini = memory_api_clear_up, 
 
 #define WAIT "POST /api/session/s/wait"
 #define LEASE "POST /api/session/s/lease"
-#define INVALID 400, "VALIDATION_FAILED"
 #define UNTIL_1(rest) "{'until':[{" rest "}]}"
 #define UNTIL_LEASE UNTIL_1("'type':'lease'")
 #define MANY 17 /* one port more than a session may wait for */

@@ -90,17 +90,6 @@ for (const [name, make] of Object.entries(clients))
 			assert.equal(readFileSync(path.join(cwd, 'poem.txt'), 'utf8'), `${verses}violets are blue\n`);
 		}
 
-		if (/HTTP/.test(name) && has('less')) {
-			// a pager
-			await call('exec', { ...work, command: 'seq 500 | less', yield_ms: 300 });
-			await screen('the first page', (text) => /^1\n2\n/.test(text));
-			await call('send_keys', { ...work, keys: ['G'] });
-			await screen('the last page', (text) => /\n500\n/.test(text));
-			await call('send_keys', { ...work, text: '?123', submit: true });
-			await screen('the match', (text) => /^123\n/m.test(text));
-			await call('send_keys', { ...work, keys: ['q'] });
-		}
-
 		// a REPL
 		await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
 		const repl = await call('exec', { ...work, command: 'python3 -q', yield_ms: 600_000 });

@@ -98,31 +98,6 @@ scenario('the client that left a command running gets its end with the next resu
 	assert.match((await a.client.callTool({ name: 'exec_read', arguments: { exec_id: 'x/y' } })).content[1].text, /has ended: exit code 0/, 'failed calls report it too');
 });
 
-scenario('a client that cancelled its call gets its end too', async (server) => {
-	await server.session({ id: 's' });
-	const a = await connect(server), messages = [], gate = path.join(server.cwd, 'gate');
-	a.client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => messages.push(params.data));
-	const { transport } = a.client, send = transport.send.bind(transport);
-	let cancelled;
-	transport.send = (message, options) => {
-		const sent = send(message, options);
-		if (message.method === 'notifications/cancelled') cancelled = sent;
-		return sent;
-	};
-	const abort = new AbortController();
-	const call = a.client.callTool({ name: 'exec', arguments: { session_id: 's', command: `until [ -e '${gate}' ]; do sleep 0.05; done; (exit 4)`, yield_ms: FOREVER } },
-		undefined, { signal: abort.signal, timeout: FOREVER });
-	const id = await until('the start of the command', async () => (await server.api.call('GET', '/api/session/s/exec')).data[0]?.id);
-	abort.abort();
-	await assert.rejects(call);
-	await until('the cancellation', () => cancelled !== undefined);
-	await cancelled;
-	writeFileSync(gate, '');
-	await until('the notification', () => messages.length === 1);
-	assert.deepEqual(messages, [`s/${id} has ended: exit code 4`]);
-	assert.deepEqual((await a.use('session_list')).also, messages);
-});
-
 scenario('a command that was not run is a failure', async (server) => {
 	await server.session({ id: 's' });
 	const a = await connect(server), gate = path.join(server.cwd, 'gate');
@@ -165,43 +140,4 @@ scenario("a client's own session, and its new shell", async (server) => {
 	assert.match(refused.contentText, /\nnext: /);
 	const both = await Promise.all([1, 2, 3, 4].map((i) => a.use('exec', { command: `sleep 0.1; echo ${i}` })));
 	assert.deepEqual(both.map(({ output }) => output), ['1\n', '2\n', '3\n', '4\n'], 'concurrent calls are queued');
-});
-
-scenario('a snapshot has new output, and the screen if that says more', async (server) => {
-	await server.session({ id: 's', cols: 80, rows: 24 });
-	const [a, b] = [await connect(server), await connect(server, 'other')];
-	const s = { session_id: 's' };
-	const type = async (line, printed) => {
-		const { offset } = await server.api.get('s');
-		await server.api.input('s', `${line}\r`);
-		await server.outputMatches('s', printed, offset);
-		await server.untilPrompt('s');
-		return a.use('snapshot', s);
-	};
-	const first = await a.use('snapshot', s);
-	assert.equal(typeof first.text, 'string', 'the first snapshot has the screen');
-	const line = await type("printf 'one\\ntwo\\n'", /two\r\n/);
-	assert.match(line.output, /\none\ntwo\n/, line.contentText);
-	assert.equal(line.text, undefined);
-	const nothing = await a.use('snapshot', s);
-	assert.deepEqual([nothing.output, nothing.contentText], ['', 'terminal: prompt\nnothing new\n']);
-	assert.match((await b.use('snapshot', s)).text, /one\ntwo/, 'reads are tracked per client');
-	assert.match((await a.use('snapshot', { ...s, whole: true })).text, /one\ntwo/);
-	assert.match((await type("printf '\\e[2;5Hplaced\\e[20;1H'", /placed\x1b/)).text, /placed/, 'positioned output is shown on the screen');
-	const long = await type('seq 5000', /\n5000\r\n/);
-	assert.ok(long.text.endsWith('5000\n$') || long.text.includes('\n5000\n'), long.contentText);
-	assert.ok(long.contentText.length < 3000, 'a screen instead of all output');
-	const left = await type("printf '\\e[?1049h\\e[Hpicture\\e[?1049l'; echo behind", /\nbehind\r\n|lbehind\r\n/);
-	assert.deepEqual([/behind/.test(left.output), /picture/.test(left.output)], [true, false], left.contentText);
-	// A full-screen program: the screen, then the changed rows with those around the cursor.
-	await server.api.input('s', `python3 -c "import sys,termios,tty; tty.setraw(0); o=sys.stdout; o.write('\\33[?1049h\\33[H'+''.join('row %d of the program\\r\\n'%i for i in range(20))); o.flush(); sys.stdin.read(1); o.write('\\33[3;1Hnews\\33[K'); o.flush(); sys.stdin.read(1); o.write('\\33[?1049l')"\r`);
-	const shown = await until('the program', async () => {
-		const { text, terminal } = await a.use('snapshot', s);
-		return text?.includes('row 19') && terminal.input === 'raw' ? text : undefined;
-	});
-	assert.match(shown, /^row 0 of the program\n/);
-	const { changed, cursor, text } = await a.use('send_keys', { ...s, text: 'x', timeout_ms: 20_000 });
-	assert.deepEqual([changed.map(({ row }) => row), cursor.row, text], [[2, 3, 4], 3, undefined]);
-	assert.equal(changed[1].text, 'news');
-	assert.match((await b.use('send_keys', { ...s, text: 'x', timeout_ms: 20_000 })).contentText, /prompt/);
 });

@@ -105,6 +105,8 @@ Test(api_mcp_look, screen_at_first_and_then_new_output)
 	cr_expect_str_eq(text_of(result, "output"), "three\n");
 	cr_expect_null(json_object_get(result, "text"));
 	cr_expect_str_eq(text_of(look("a", "{}"), "output"), "");
+	const json_t *content = json_array_get(json_object_get(answer, "content"), 0);
+	cr_expect(strstr(text_of(content, "text"), "nothing new\n"));
 	cr_expect_str_eq(text_of(look("b", "{}"), "text"), "one\ntwo\nthree\n",
 		"another caller gets the whole screen");
 	cr_expect_str_eq(text_of(look("a", "{\"whole\":true}"), "text"), "one\ntwo\nthree\n");

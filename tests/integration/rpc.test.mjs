@@ -97,9 +97,6 @@ rpc('calls on pending results', async (main) => {
 	const again = commands.dup();
 	assert.equal((await again.execute('echo dup', 'p')).stdout, 'dup', 'a part of the main object can be duplicated');
 	again[Symbol.dispose]();
-	// More than may be pending at once: each gets a response.
-	const many = await Promise.allSettled(Array.from({ length: 300 }, () => main.utils.ping()));
-	assert.ok(many.every(({ status, value, reason }) => value === 'healthy' || (status === 'rejected' && reason.code === 'LIMIT_REACHED')));
 });
 
 rpc('streams are complete, several at once', async (main, server) => {
@@ -249,19 +246,6 @@ shared('a stalled stream of a client delays nothing else, and costs no memory', 
 	control.send(['stream', ['pipeline', 1, ['close'], []]]);
 	assert.equal((await answerTo(control, 2))[2].bytesWritten, 300_000);
 	assert.equal(statSync(`${server.cwd}/stuck`).size, 300_000);
-	// The readable end of a pipe that is closed at once, of one that is released, of one that is used twice.
-	for (const [n, frames] of [
-		[['pipe'], ['stream', ['pipeline', 10, ['close'], []]]], [['pipe'], ['release', 10, 1]],
-	].entries()) {
-		const other = await byHand(server);
-		for (const frame of frames) other.send(JSON.parse(JSON.stringify(frame).replace('10', '1')));
-		if (n === 0) {
-			other.send(['push', ['pipeline', 0, ['files', 'writeFileStream'], [`${server.cwd}/nothing`, ['readable', 1], '__DISABLE_SESSION__']]]);
-			other.send(['pull', 3]);
-			assert.equal((await answerTo(other, 3))[2].bytesWritten, 0);
-		}
-		other.terminate();
-	}
 	control.terminate();
 	await untilMetric(server, 'rpc_sockets', 0);
 });
@@ -303,23 +287,16 @@ shared('every principal has the same rights as over HTTP', async (server) => {
 });
 
 const nested = (depth, inner) => '{"a":'.repeat(depth) + inner + '}'.repeat(depth);
-/** Messages that end a session, with the reason: where they exceed limits of ws/rpc/engine.h, only slightly. */
+/**
+ * Messages that end a session, with the reason: where they exceed limits of ws/rpc/engine.h, only slightly. test_engine.c tests those
+ * that need neither a socket nor memory.
+ */
 const hostile = {
 	'a depth bomb': [[`["push",${nested(5000, '1')}]`], /too deep/],
 	'a truncated depth bomb': [['['.repeat(100_000)], /too deep/],
-	'nested values': [['["push",{"a":"0123456789"}]', ...Array.from({ length: 60 }, (_, n) => `["push",[[["pipeline",${n + 1}],["pipeline",${n + 1}]]]]`)],
-		/too large|too much/],
 	'references in nested values': [[['push', { a: { b: 1 }, c: [Array(15_000).fill(['import', 0])] }], ['push', ['pipeline', 1, ['a']]],
 		['push', [Array(15_000).fill(['pipeline', 2])]]].map((message) => JSON.stringify(message)), /too large|too much/],
-	'a release of an unknown export': [['["release",77,1]'], /no such export/],
-	'too many releases': [['["push",1]', '["release",1,2]'], /refcount/],
-	'a release of the main object': [['["release",0,1]'], /no such export/],
-	'a pull of an unknown import': [['["pull",5]'], /no such export/],
-	'endless pushes': [Array.from({ length: 20_000 }, () => '["push",1]'), /not released/],
 	'endless calls': [Array.from({ length: 20_000 }, () => '["push",["pipeline",0,["utils","ping"],[]]]'), /not released/],
-	'invalid JSON': [['nonsense'], /not JSON/],
-	'an invalid message': [['{"type":"request"}'], /bad RPC message/],
-	'an invalid value': [['["push",["ref",1]]'], /unknown special value/],
 	'a stream that is not read': [['["pipe"]', ...Array.from({ length: 40 }, () => JSON.stringify(['stream', ['pipeline', 1, ['write'], ['x'.repeat(MiB / 2)]]]))], /stream/],
 	'endless references': [Array.from({ length: 70 }, () => JSON.stringify(['push', 'x'.repeat(MiB)])), /too many bytes are held/],
 	'a message that is too large': [[JSON.stringify(['push', 'x'.repeat(17 * MiB)])], /too large/],
@@ -449,34 +426,15 @@ shared('a refused upgrade is reported as such', async (server) => {
 	await assert.rejects(byHand(server, { token: 'wrong' }), (error) => error instanceof Refused && error.status === 401);
 });
 
-/** Calls of the callbacks during a run. */
-async function callbacksOf(main, id, code, language) {
-	const all = { stdout: '', stderr: '', results: [], errors: [] };
-	const value = await main.interpreter.runCodeStream(id, code, language, {
-		onStdout({ text, timestamp }) {
-			assert.ok(timestamp > 0);
-			all.stdout += text;
-		},
-		async onStderr({ text }) { all.stderr += text; },
-		onResult(result) { all.results.push(result); },
-		onError(error) { all.errors.push(error); },
-	});
-	assert.equal(value, undefined);
-	return all;
-}
-
 rpc('code runs, with callbacks', async (main) => {
 	const context = await main.interpreter.createCodeContext({ language: 'python', cwd: '/tmp', envVars: { NAME: 'me' } });
 	assert.deepEqual([context.language, context.cwd, context.createdAt instanceof Date], ['python', '/tmp', true]);
-	const { stdout, stderr, results, errors } = await callbacksOf(main, context.id,
-		'import os, sys\nprint("out", os.environ["NAME"])\nprint("err", file=sys.stderr)\n[1, {"a": [2]}]', 'python');
-	assert.deepEqual([stdout, stderr, errors], ['out me\n', 'err\n', []]);
-	assert.deepEqual(results.map(({ json }) => json), [[1, { a: [2] }]]);
-	const failed = await callbacksOf(main, context.id, '1/0', 'python');
-	assert.equal(failed.errors[0].name, 'ZeroDivisionError');
-	assert.ok(Array.isArray(failed.errors[0].traceback));
-	const events = await eventsOf(await main.interpreter.streamCode(context.id, 'print(6 * 7)', 'python'));
-	assert.deepEqual([joined(events.map(({ type, text }) => ({ type, data: text })), 'stdout'), events.at(-1).type], ['42\n', 'execution_complete']);
+	const seen = [];
+	const value = await main.interpreter.runCodeStream(context.id, 'import os\nprint("out", os.environ["NAME"])\n[1]', 'python', {
+		onStdout({ text, timestamp }) { seen.push(text, timestamp > 0); },
+		onResult({ json }) { seen.push(json); },
+	});
+	assert.deepEqual([value, seen], [undefined, ['out me\n', true, [1]]]);
 	// A callback that throws, or is missing, affects nothing else.
 	await main.interpreter.runCodeStream(context.id, 'print(1)', 'python', { onStdout() { throw new Error('mine'); } });
 	await main.interpreter.runCodeStream(context.id, 'print(1)', 'python', {});

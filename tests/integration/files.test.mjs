@@ -2,7 +2,7 @@
 // not answer, a server that is killed halfway.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, renameSync, statSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, renameSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { everyTransport } from '../sandbox/local.mjs';
@@ -88,18 +88,11 @@ clients('text and bytes are written and read', async (files, at) => {
 	assert.deepEqual([empty.content, empty.isBinary, empty.size, empty.mimeType], ['', false, 0, 'inode/x-empty']);
 });
 
-clients('types are those of the container', async (files, at, server, all) => {
-	const known = { 'a.ts': 'text/javascript', 'a.tsx': 'text/javascript', 'a.js': 'text/javascript', 'a.mjs': 'text/javascript', 'a.md': 'text/markdown',
-		'a.yaml': 'text/yaml', 'a.yml': 'text/yaml', 'a.csv': 'text/csv', 'a.log': 'text/plain', 'a.txt': 'text/plain', 'a.rtf': 'text/rtf',
-		'a.svg': 'image/svg+xml', 'a.xml': 'application/xml', 'a.toml': 'application/toml', 'a.sh': 'application/x-sh', 'a.c': 'text/x-c', 'a.json': 'application/json', 'a.sql': 'application/sql' };
-	for (const [name, type] of Object.entries(known).slice(0, all ? undefined : 2)) {
+clients('types are those of the container', async (files, at) => {
+	for (const [name, type, binary] of [['a.ts', 'text/javascript', false], ['a.svg', 'image/svg+xml', false], ['a.pdf', 'application/pdf', true]]) {
 		writeFileSync(at(name), 'x\n');
 		const { mimeType, isBinary } = await files.readFile(at(name), 's');
-		assert.deepEqual([name, mimeType, isBinary], [name, type, false]);
-	}
-	for (const name of ['a.png', 'a.jpg', 'a.pdf', 'a.zip', 'a.gz', 'a.tar', 'a.wasm', 'a.mp4', 'a.xlsx', 'a.docx'].slice(0, all ? undefined : 1)) {
-		writeFileSync(at(name), 'x\n');
-		assert.equal((await files.readFile(at(name), 's')).isBinary, true, name);
+		assert.deepEqual([mimeType, isBinary], [type, binary], name);
 	}
 	// Without a known extension the content decides; upper case does not count.
 	writeFileSync(at('script.py'), '#!/usr/bin/env python3\nimport os\nprint(os.getcwd())\n');
@@ -163,24 +156,13 @@ clients('streams of files', async (files, at, server, all) => {
 	assert.equal((await read('large.txt')).at(-1).bytesRead, limit + 1);
 }, { timeout: 120_000 });
 
-clients('what writing preserves, creates and follows', async (files, at, server) => {
+clients('what writing preserves and creates', async (files, at, server) => {
 	await files.writeFile(at('new', 'deep', 'er', 'a'), 'x', 's');
 	assert.equal(readFileSync(at('new/deep/er/a'), 'utf8'), 'x');
 	writeFileSync(at('kept'), 'old');
 	chmodSync(at('kept'), 0o751);
-	const { ino } = statSync(at('kept'));
 	await files.writeFile(at('kept'), 'new', 's');
 	assert.deepEqual([readFileSync(at('kept'), 'utf8'), statSync(at('kept')).mode & 0o7777], ['new', 0o751]);
-	assert.notEqual(statSync(at('kept')).ino, ino, 'the file is replaced by a new one');
-	symlinkSync('kept', at('link'));
-	await files.writeFile(at('link'), 'by link', 's');
-	assert.ok(lstatSync(at('link')).isSymbolicLink());
-	assert.equal(readFileSync(at('kept'), 'utf8'), 'by link');
-	symlinkSync('made', at('dangling'));
-	await files.writeFile(at('dangling'), 'made', 's');
-	assert.equal(readFileSync(at('made'), 'utf8'), 'made');
-	await files.writeFile('/dev/null', 'nothing', 's');
-	assert.ok(statSync('/dev/null').isCharacterDevice());
 	execFileSync('mkfifo', [at('fifo')]);
 	await fails(files.writeFile(at('fifo'), 'never read', 's'), 'FILESYSTEM_ERROR', 500);
 	mkdirSync(at('dir'));
@@ -530,12 +512,6 @@ shared('moving across file systems keeps owner, mode, times and trees', { skip: 
 		assert.equal(readlinkSync(at('deep/link')), 'file');
 		assert.ok(statSync(at('fifo')).isFIFO());
 		assert.deepEqual(readdirSync(server.cwd), ['arrived']);
-		// A file that cannot be moved stays.
-		mkdirSync(path.join(other, 'again', 'x'), { recursive: true });
-		mkdirSync(path.join(server.cwd, 'again/again/full'), { recursive: true });
-		await refused(server, 'move', { sourcePath: path.join(other, 'again'), destinationPath: 'again' }, 500, 'FILESYSTEM_ERROR');
-		assert.ok(existsSync(path.join(other, 'again/x')));
-		assert.deepEqual(readdirSync(path.join(server.cwd, 'again')), ['again']);
 	} finally {
 		execFileSync('rm', ['-rf', other]);
 	}
@@ -571,14 +547,4 @@ except OSError: print('none')`;
 	}
 	assert.match(shown('file'), /system.posix_acl_access.*user.origin.*there/);
 	assert.match(shown('listed/plain'), /^\{\}/, 'a file without a list gets none');
-});
-
-shared('hard links: the written file becomes a new one', async (server) => {
-	await server.session({ id: 's', cwd: server.cwd });
-	const [one, two] = ['one', 'two'].map((name) => path.join(server.cwd, name));
-	writeFileSync(one, 'old');
-	linkSync(one, two);
-	await good(server, 'write', { path: 'one', content: 'new' });
-	assert.deepEqual([readFileSync(one, 'utf8'), readFileSync(two, 'utf8')], ['new', 'old']);
-	unlinkSync(two);
 });

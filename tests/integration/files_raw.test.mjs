@@ -44,24 +44,19 @@ scenario('a raw file, and ranges of it', async (server) => {
 		['bytes', 'application/octet-stream', '300000', 'attachment; filename*=UTF-8\'\'a%20%C3%BC.bin', 'nosniff']);
 	const head = await get(server, 'a ü.bin', {}, 'HEAD');
 	assert.deepEqual([head.status, head.headers['content-length'], head.headers.etag, head.body.length], [200, '300000', etag, 0]);
-	for (const [range, first, end] of [['bytes=0-0', 0, 1], ['bytes=5-9', 5, 10], ['bytes=299999-', 299_999, 300_000], ['bytes=-7', 299_993, 300_000], ['bytes=10-999999999', 10, 300_000], ['bytes=-999999', 0, 300_000]]) {
+	for (const [range, first, end] of [['bytes=5-9', 5, 10], ['bytes=-7', 299_993, 300_000]]) {
 		const part = await get(server, 'a ü.bin', { Range: range });
 		assert.deepEqual([range, part.status, part.headers['content-range']], [range, 206, `bytes ${first}-${end - 1}/300000`]);
 		assert.ok(part.body.equals(bytes.subarray(first, end)), range);
 	}
-	for (const range of ['bytes=9-5', 'bytes=a-b', 'lines=1-2', 'bytes=', 'bytes=0-1,3-4', 'bytes=99999999999999999999-', 'bytes=--1'])
-		assert.deepEqual([range, (await get(server, 'a ü.bin', { Range: range })).status], [range, 200]);
-	for (const range of ['bytes=300000-', 'bytes=-0']) {
-		const none = await get(server, 'a ü.bin', { Range: range });
-		assert.deepEqual([outcome(none), none.headers['content-range']], ['416 RANGE_GONE', 'bytes */300000']);
-	}
+	assert.equal((await get(server, 'a ü.bin', { Range: 'lines=1-2' })).status, 200);
+	const none = await get(server, 'a ü.bin', { Range: 'bytes=300000-' });
+	assert.deepEqual([outcome(none), none.headers['content-range']], ['416 RANGE_GONE', 'bytes */300000']);
 	assert.equal((await get(server, 'a ü.bin', { Range: 'bytes=1-2', 'If-Range': etag })).status, 206);
 	assert.equal((await get(server, 'a ü.bin', { Range: 'bytes=1-2', 'If-Range': modified })).status, 206);
 	assert.equal((await get(server, 'a ü.bin', { Range: 'bytes=1-2', 'If-Range': '"other"' })).status, 200);
-	for (const [headers, expected] of [[{ 'If-None-Match': etag }, '304'], [{ 'If-None-Match': `"x", W/${etag}` }, '304'], [{ 'If-None-Match': '*' }, '304'], [{ 'If-None-Match': '"x"' }, '200'],
-		[{ 'If-Modified-Since': modified }, '304'], [{ 'If-Modified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' }, '200'], [{ 'If-Modified-Since': 'some day' }, '200'],
-		[{ 'If-Match': etag }, '200'], [{ 'If-Match': '"x"' }, '412 PRECONDITION_FAILED'], [{ 'If-Match': '' }, '412 PRECONDITION_FAILED'], [{ 'If-None-Match': '' }, '200'], [{ 'If-Match': `W/${etag}` }, '412 PRECONDITION_FAILED'],
-		[{ 'If-Unmodified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' }, '412 PRECONDITION_FAILED'], [{ 'If-Match': 'x'.repeat(300) }, '413 REQUEST_TOO_LARGE']])
+	for (const [headers, expected] of [[{ 'If-None-Match': etag }, '304'], [{ 'If-Modified-Since': modified }, '304'], [{ 'If-None-Match': '' }, '200'],
+		[{ 'If-Match': `W/${etag}` }, '412 PRECONDITION_FAILED'], [{ 'If-Match': '' }, '412 PRECONDITION_FAILED'], [{ 'If-Match': 'x'.repeat(300) }, '413 REQUEST_TOO_LARGE']])
 		assert.equal(outcome(await get(server, 'a ü.bin', headers)), expected, JSON.stringify(headers));
 	writeFileSync(at('empty'), '');
 	assert.deepEqual([(await get(server, 'empty')).status, (await get(server, 'empty')).headers['content-length']], [200, '0']);

@@ -8,10 +8,14 @@ Test(mime_of_name, extension_in_any_case)
 	static const struct {
 		const char *path, *type;
 	} cases[] = {{"a.ts", "text/javascript"}, {"/x/y.z/a.md", "text/markdown"},
-		{"a.tar.gz", "application/gzip"}, {".json", "application/json"},
-		{"a.7z", "application/x-7z-compressed"}, {"a.zst", "application/zstd"},
-		{"a.TXT", NULL}, {"a", NULL}, {"", NULL}, {"a.", NULL}, {"dir.md/a", NULL},
-		{"a.py", NULL}, {"a.txtx", NULL}, {"/", NULL}};
+		{"a.tsx", "text/javascript"}, {"a.mjs", "text/javascript"}, {"a.yaml", "text/yaml"},
+		{"a.yml", "text/yaml"}, {"a.csv", "text/csv"}, {"a.log", "text/plain"},
+		{"a.rtf", "text/rtf"}, {"a.svg", "image/svg+xml"}, {"a.xml", "application/xml"},
+		{"a.toml", "application/toml"}, {"a.sh", "application/x-sh"}, {"a.c", "text/x-c"},
+		{"a.sql", "application/sql"}, {"a.tar.gz", "application/gzip"},
+		{".json", "application/json"}, {"a.7z", "application/x-7z-compressed"},
+		{"a.zst", "application/zstd"}, {"a.TXT", NULL}, {"a", NULL}, {"", NULL},
+		{"a.", NULL}, {"dir.md/a", NULL}, {"a.py", NULL}, {"a.txtx", NULL}, {"/", NULL}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const char *type = mime_of_name(cases[i].path);
 		cr_expect_str_eq(type ? type : "none", cases[i].type ? cases[i].type : "none", "%s",

@@ -14,12 +14,14 @@ Test(condition_parse_range, table)
 		uint64_t first, end;
 	} cases[] = {{"bytes=0-0", CONDITION_PART, 0, 1}, {"bytes=0-", CONDITION_PART, 0, 100},
 		{"bytes=99-", CONDITION_PART, 99, 100},
-		{"bytes=100-", CONDITION_UNSATISFIABLE, 0, 0}, {"bytes=-1", CONDITION_PART, 99, 100},
-		{"bytes=-100", CONDITION_PART, 0, 100}, {"bytes=-101", CONDITION_PART, 0, 100},
-		{"bytes=-0", CONDITION_UNSATISFIABLE, 0, 0}, {"bytes=5-4", CONDITION_WHOLE, 0, 0},
-		{"bytes=5-5 ", CONDITION_WHOLE, 0, 0}, {"bytes=1-2,4-5", CONDITION_WHOLE, 0, 0},
-		{"bytes=-", CONDITION_WHOLE, 0, 0}, {"bytes=", CONDITION_WHOLE, 0, 0},
-		{"", CONDITION_WHOLE, 0, 0}, {"bytes=+1-2", CONDITION_WHOLE, 0, 0},
+		{"bytes=100-", CONDITION_UNSATISFIABLE, 0, 0},
+		{"bytes=-1", CONDITION_PART, 99, 100}, {"bytes=-100", CONDITION_PART, 0, 100},
+		{"bytes=-101", CONDITION_PART, 0, 100}, {"bytes=-0", CONDITION_UNSATISFIABLE, 0, 0},
+		{"bytes=5-4", CONDITION_WHOLE, 0, 0}, {"bytes=5-5 ", CONDITION_WHOLE, 0, 0},
+		{"bytes=1-2,4-5", CONDITION_WHOLE, 0, 0}, {"bytes=-", CONDITION_WHOLE, 0, 0},
+		{"bytes=", CONDITION_WHOLE, 0, 0}, {"", CONDITION_WHOLE, 0, 0},
+		{"bytes=+1-2", CONDITION_WHOLE, 0, 0}, {"lines=1-2", CONDITION_WHOLE, 0, 0},
+		{"bytes=a-b", CONDITION_WHOLE, 0, 0}, {"bytes=--1", CONDITION_WHOLE, 0, 0},
 		{"bytes=0-999999999999999999", CONDITION_PART, 0, 100},
 		{"bytes=0-9999999999999999999", CONDITION_WHOLE, 0, 0}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

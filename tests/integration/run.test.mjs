@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { randomCommand, randomOf } from './lib/commands.mjs';
 import { descriptors, isAlive, kill, processesNaming, rssAnon } from './lib/proc.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
+import { EventStream } from './lib/sse.mjs';
 import { together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
@@ -23,40 +23,9 @@ async function run(server, command, fields = {}, options = {}) {
 }
 
 /** The event stream of a POST. */
-class Stream {
+class Stream extends EventStream {
 	constructor(server, url, body) {
-		this.events = [];
-		this.ended = false;
-		this.broken = false;
-		let pending = '';
-		this.request = http.request(`${server.base}${url}`, {
-			method: 'POST',
-			agent: false,
-			headers: { Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json' },
-		}, (response) => {
-			this.status = response.statusCode;
-			this.type = response.headers['content-type'];
-			this.response = response;
-			response.setEncoding('utf8').on('data', (text) => {
-				pending += text;
-				const blocks = pending.split('\n\n');
-				pending = blocks.pop();
-				for (const block of blocks) {
-					if (block.startsWith('data: ')) this.events.push(JSON.parse(block.slice(6)));
-				}
-			});
-			response.on('end', () => { this.ended = true; });
-			response.on('error', () => { this.broken = true; });
-		});
-		this.request.on('error', () => { this.broken = true; });
-		const text = JSON.stringify(body);
-		this.request.setHeader('Content-Length', Buffer.byteLength(text));
-		this.request.end(text);
-		server.clients.add(this);
-	}
-
-	terminate() {
-		this.request.destroy();
+		super(server, url, { method: 'POST', body });
 	}
 
 	text(type) {
@@ -64,8 +33,7 @@ class Stream {
 	}
 
 	async end() {
-		await until(() => `the end of the stream; events so far: ${JSON.stringify(this.events).slice(0, 2000)}`,
-			() => this.ended);
+		await until(() => `the end of the stream; events so far: ${JSON.stringify(this.events).slice(0, 2000)}`, () => this.closed);
 		return this.events.at(-1);
 	}
 }
@@ -203,7 +171,7 @@ shared('a stream of events', async (server) => {
 		});
 		const last = await stream.end();
 		assert.equal(stream.status, 200);
-		assert.equal(stream.type, 'text/event-stream');
+		assert.equal(stream.headers['content-type'], 'text/event-stream');
 		const [first] = stream.events;
 		assert.equal(first.type, 'start');
 		assert.ok(first.pid > 1);
@@ -223,7 +191,7 @@ shared('a stream of events', async (server) => {
 shared('events come while the command runs', async (server) => {
 	const slow = new Stream(server, '/api/run', { command: 'echo now; while [ ! -e go ]; do sleep 0.05; done; echo later', stream: true });
 	await until('the first output', () => slow.text('stdout') === 'now\n');
-	assert.equal(slow.ended, false);
+	assert.equal(slow.closed, false);
 	await run(server, 'touch go');
 	assert.equal((await slow.end()).exitCode, 0);
 	assert.equal(slow.text('stdout'), 'now\nlater\n');
@@ -340,7 +308,7 @@ scenario('runs end with a killed server', async (server) => {
 	await until('the command', () => stream.text('stdout') === 'on\n');
 	const kept = Number((await run(server, 'sleep 773 >/dev/null 2>&1 & echo $!')).stdout);
 	await server.kill('SIGKILL');
-	await until('the end of the connection', () => stream.broken || stream.ended);
+	await until('the end of the connection', () => stream.closed);
 	assert.notEqual(stream.events.at(-1).type, 'complete');
 	await until('the end of its processes', () => processesNaming(server.root).length === 1);
 	await server.start();

@@ -3,30 +3,24 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
-import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
+import { Client as ModernClient } from '@modelcontextprotocol/client';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport as LegacyHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { binary, scenario } from './lib/server.mjs';
+import { bridge, modernBridge, modernHttp, overBridge, overHttp } from './lib/mcp.mjs';
+import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const running = async (server, session) =>
 	(await server.api.call('GET', `/api/session/${session}/exec`)).data.find(({ state }) => state === 'running');
 
-const http = (server) => [new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${server.token}` } } }];
-const stdio = (server) => [{
-	command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') },
-}];
 const modern = (mode) => new ModernClient({ name: 'sdk', version: '1' }, { versionNegotiation: { mode } });
 const legacy = () => new LegacyClient({ name: 'sdk', version: '1' });
 
 /** Clients with their transports; each calls tools and checks results against their schemas. */
 const clients = {
-	'2026-07-28 over HTTP': (server) => [modern({ pin: '2026-07-28' }), new ModernHttp(...http(server))],
-	'2025-11-25 over HTTP': (server) => [legacy(), new LegacyHttp(...http(server))],
-	'2026-07-28 over stdio': (server) => [modern('auto'), new ModernStdio(...stdio(server))],
-	'2025-11-25 over stdio': (server) => [legacy(), new LegacyStdio(...stdio(server))],
+	'2026-07-28 over HTTP': (server) => [modern({ pin: '2026-07-28' }), modernHttp(server)],
+	'2025-11-25 over HTTP': (server) => [legacy(), overHttp(server)],
+	'2026-07-28 over stdio': (server) => [modern('auto'), modernBridge(server)],
+	'2025-11-25 over stdio': (server) => [legacy(), overBridge(server)],
 };
 
 const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
@@ -159,7 +153,7 @@ for (const [name, make] of Object.entries(clients))
 	});
 
 scenario('cancelled requests over stdio get no response', async (server) => {
-	const [{ command, args, env }] = stdio(server);
+	const { command, args, env } = bridge(server);
 	const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
 	server.clients.add({ terminate: () => child.kill('SIGKILL') });
 	let text = '';

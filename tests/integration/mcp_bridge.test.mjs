@@ -1,25 +1,16 @@
 // Unsolicited messages of the server through `ringside mcp`.
 import assert from 'node:assert/strict';
-import path from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { binary, scenario } from './lib/server.mjs';
+import { connect, overBridge } from './lib/mcp.mjs';
+import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-/** The published client by `ringside mcp`: {client, use, messages}; messages: messages so far. */
-async function bridge(server, name = 'bridged') {
-	const client = new Client({ name, version: '1' });
+/** A client by `ringside mcp`: {client, use, messages}; messages: messages so far. */
+async function bridged(server, name = 'bridged') {
+	const connection = await connect(server, name, { transport: overBridge(server) });
 	const messages = [];
-	client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => messages.push(params.data));
-	await client.connect(new StdioClientTransport({ command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') } }));
-	server.clients.add({ terminate: () => client.close() });
-	const use = async (tool, args = {}) => {
-		const { content, structuredContent, isError } = await client.callTool({ name: tool, arguments: args }, undefined, { timeout: 60_000 });
-		assert.ok(!isError, `${tool}: ${content[0].text}`);
-		return structuredContent;
-	};
-	return { client, use, messages };
+	connection.client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => messages.push(params.data));
+	return { ...connection, messages };
 }
 
 const left = async ({ use }, status) => {
@@ -28,7 +19,7 @@ const left = async ({ use }, status) => {
 };
 
 scenario('ringside mcp passes on messages of the server, also of the next one', async (server) => {
-	const [a, b] = [await bridge(server), await bridge(server, 'other')];
+	const [a, b] = [await bridged(server), await bridged(server, 'other')];
 	const first = await left(a, 3);
 	await until('the message about the end', () => a.messages.includes(first));
 	await server.restart();

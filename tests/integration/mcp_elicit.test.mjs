@@ -1,38 +1,23 @@
 // A command waits for a password: a client that can open addresses asks its user, and never gets the secret.
 import assert from 'node:assert/strict';
-import path from 'node:path';
-import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
-import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitationCompleteNotificationSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { binary, scenario } from './lib/server.mjs';
+import { connect, connectModern, modernBridge, modernHttp, overBridge, overHttp } from './lib/mcp.mjs';
+import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const ASKS = 'read -s -p "Password: " x; echo; echo "length ${#x}"';
-const over = (server, token = server.token) => new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${token}` } } });
-const bridged = (server) => new StdioClientTransport({ command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') } });
-
-/** The published client: {client, transport, use, asked, ended}; answer: the reaction of its user. */
-async function connect(server, transport, { elicitation = { url: {} }, answer = async () => ({ action: 'accept' }) } = {}) {
-	const client = new Client({ name: 'asker', version: '1' }, { capabilities: { ...(elicitation ? { elicitation } : {}) } });
+/** A client: {client, transport, use, asked, ended}; answer: the reaction of its user. */
+async function connectAsker(server, transport, { elicitation = { url: {} }, answer = async () => ({ action: 'accept' }) } = {}) {
+	const connection = await connect(server, 'asker', { transport, capabilities: elicitation ? { elicitation } : {} });
 	const asked = [], ended = [];
-	if (elicitation) client.setRequestHandler(ElicitRequestSchema, ({ params }) => { asked.push(params); return answer(params); });
-	client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => { ended.push(params.elicitationId); });
-	await client.connect(transport);
-	server.clients.add({ terminate: () => client.close() });
-	const use = async (tool, args = {}) => {
-		const { content, structuredContent, isError } = await client.callTool({ name: tool, arguments: args }, undefined, { timeout: 60_000 });
-		assert.ok(!isError, `${tool}: ${content[0].text}`);
-		return { ...structuredContent, contentText: content.map(({ text }) => text).join('\n') };
-	};
-	return { client, transport, use, asked, ended };
+	if (elicitation) connection.client.setRequestHandler(ElicitRequestSchema, ({ params }) => { asked.push(params); return answer(params); });
+	connection.client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => { ended.push(params.elicitationId); });
+	return { ...connection, asked, ended };
 }
 
-for (const [way, transport] of [['HTTP', over], ['ringside mcp', bridged]])
+for (const [way, transport] of [['HTTP', overHttp], ['ringside mcp', overBridge]])
 	scenario(`by ${way} the user is asked once per prompt, and its end is reported, also by the next server`, async (server) => {
-		const a = await connect(server, transport(server));
+		const a = await connectAsker(server, transport(server));
 		await server.session({ id: 's' });
 		for (let round = 0; round < 2; round += 1) {
 			const exec = await a.use('exec', { session_id: 's', command: ASKS, yield_ms: 60_000 });
@@ -64,15 +49,15 @@ for (const [way, transport] of [['HTTP', over], ['ringside mcp', bridged]])
 
 scenario('a client that cannot ask, or declines, gets the address in the result', async (server) => {
 	await server.session({ id: 's' });
-	const { exec_id: id } = await (await connect(server, over(server), { elicitation: null })).use('exec', { session_id: 's', command: ASKS, yield_ms: 60_000 });
+	const { exec_id: id } = await (await connectAsker(server, overHttp(server), { elicitation: null })).use('exec', { session_id: 's', command: ASKS, yield_ms: 60_000 });
 	for (const elicitation of [null, {}, { form: {} }]) {
-		const plain = await connect(server, over(server), { elicitation });
+		const plain = await connectAsker(server, overHttp(server), { elicitation });
 		const { terminal } = await plain.use('exec_read', { exec_id: id });
 		assert.match(terminal.human_url, /^http.*#link=/);
 		assert.deepEqual([terminal.elicited, plain.asked], [undefined, []]);
 	}
 	for (const answer of [async () => ({ action: 'decline' }), async () => ({ action: 'cancel' }), async () => { throw new Error('no browser'); }]) {
-		const a = await connect(server, over(server), { answer });
+		const a = await connectAsker(server, overHttp(server), { answer });
 		assert.equal((await a.use('exec_read', { exec_id: id })).terminal.elicited, true);
 		await until('the request to the client', () => a.asked.length === 1);
 		assert.match((await a.use('exec_read', { exec_id: id })).terminal.human_url, /^http/, 'not answered yet, or declined');
@@ -80,7 +65,7 @@ scenario('a client that cannot ask, or declines, gets the address in the result'
 	}
 	// The client of a driver's link gets no such address, so it is not asked.
 	const { token } = await server.api.link('s', 'driver', 600_000);
-	const driver = await connect(server, over(server, token));
+	const driver = await connectAsker(server, overHttp(server, token));
 	const { terminal } = await driver.use('exec_read', { exec_id: id });
 	assert.deepEqual([terminal.input, terminal.human_url, terminal.elicited, driver.asked], ['password', undefined, undefined, []]);
 });
@@ -89,8 +74,8 @@ scenario('a client that ends while its user is asked, and answers of other clien
 	await server.session({ id: 's' });
 	let release;
 	const held = new Promise((resolve) => { release = resolve; });
-	const a = await connect(server, over(server), { answer: async () => { await held; return { action: 'accept' }; } });
-	const other = await connect(server, over(server));
+	const a = await connectAsker(server, overHttp(server), { answer: async () => { await held; return { action: 'accept' }; } });
+	const other = await connectAsker(server, overHttp(server));
 	const { exec_id: id } = await a.use('exec', { session_id: 's', command: ASKS, yield_ms: 60_000 });
 	await until('the request to the client', () => a.asked.length === 1);
 	const post = async (transport, message) => (await fetch(`${server.base}/mcp`, {
@@ -116,28 +101,17 @@ scenario('a client that ends while its user is asked, and answers of other clien
 	assert.deepEqual(a.ended, []);
 });
 
-const modern = {
-	HTTP: (server) => new ModernHttp(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${server.token}` } } }),
-	'ringside mcp': (server) => new ModernStdio({ command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') } }),
-};
-for (const [way, transport] of Object.entries(modern))
+for (const [way, transport] of [['HTTP', modernHttp], ['ringside mcp', modernBridge]])
 	scenario(`without sessions, by ${way}, the result asks, and the next call continues the command`, async (server) => {
 		await server.session({ id: 's' });
 		let action = 'accept';
 		const asked = [];
-		const client = new ModernClient({ name: 'asker', version: '1' }, { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: { pin: '2026-07-28' } } });
+		const { client, use } = await connectModern(server, 'asker', { transport: transport(server), capabilities: { elicitation: { url: {} } } });
 		client.setRequestHandler('elicitation/create', async ({ params }) => {
 			asked.push(params);
 			if (action === 'accept') await server.api.input('s', 'hunter2\r');
 			return { action };
 		});
-		await client.connect(transport(server));
-		server.clients.add({ terminate: () => client.close() });
-		const use = async (tool, args) => {
-			const { content, structuredContent, isError } = await client.callTool({ name: tool, arguments: args });
-			assert.ok(!isError, content[0].text);
-			return { ...structuredContent, contentText: content[0].text };
-		};
 		const runs = async () => (await server.api.call('GET', '/api/session/s/exec')).data.length;
 		const twice = await use('exec', { session_id: 's', command: `${ASKS}; ${ASKS}`, yield_ms: 60_000 });
 		assert.deepEqual([twice.state, twice.exit_code, asked.length, await runs()], ['done', 0, 2, 1], twice.contentText);

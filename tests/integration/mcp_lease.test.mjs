@@ -1,24 +1,8 @@
 // Two conditions of waits, over MCP: a port is listened on, and the keyboard is free.
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { connect } from './lib/mcp.mjs';
 import { scenario } from './lib/server.mjs';
-
-async function connect(server, name) {
-	const client = new Client({ name, version: '1' });
-	await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${server.token}` } } }));
-	server.clients.add({ terminate: () => client.close() });
-	const call = (tool, args) => client.callTool({ name: tool, arguments: args }, undefined, { timeout: 60_000 });
-	return {
-		call,
-		use: async (tool, args = {}) => {
-			const { content, structuredContent, isError } = await call(tool, args);
-			assert.ok(!isError, `${tool}: ${content[0].text}`);
-			return { ...structuredContent, contentText: content[0].text };
-		},
-	};
-}
 
 /** A port on which no process listens. */
 const free = () => new Promise((resolve) => {

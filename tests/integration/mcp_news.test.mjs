@@ -2,38 +2,16 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { connect } from './lib/mcp.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const FOREVER = 300_000; // a test that waits this long has failed
 
-/** A client of the revisions with sessions: {use, fail, close}. */
-async function connect(server, name = 'news', token = server.token) {
-	const client = new Client({ name, version: '1' });
-	await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${token}` } } }));
-	server.clients.add({ terminate: () => client.close() });
-	const call = (tool, args) => client.callTool({ name: tool, arguments: args }, undefined, { timeout: 60_000 });
-	return {
-		client,
-		use: async (tool, args = {}) => {
-			const { content, structuredContent, isError } = await call(tool, args);
-			assert.ok(!isError, `${tool}: ${content[0].text}`);
-			return { ...structuredContent, contentText: content.map(({ text }) => text).join('\n') };
-		},
-		fail: async (tool, args = {}) => {
-			const { content, structuredContent, isError } = await call(tool, args);
-			assert.equal(isError, true, content[0].text);
-			return { ...structuredContent.error, contentText: content[0].text };
-		},
-	};
-}
-
 scenario('a result comes when input is certainly awaited', async (server) => {
 	await server.session({ id: 's' });
-	const a = await connect(server);
+	const a = await connect(server, 'news');
 	const s = { session_id: 's' };
 	const line = await a.use('exec', { ...s, command: 'read -p "name? " x; echo "hello $x"', yield_ms: FOREVER });
 	assert.deepEqual([line.state, line.terminal.input, line.output], ['running', 'line', 'name? '], line.contentText);
@@ -68,7 +46,7 @@ scenario('a result comes when input is certainly awaited', async (server) => {
 });
 
 scenario('the client that left a command running gets its end with the next result', async (server) => {
-	const [a, b] = [await connect(server), await connect(server, 'other')];
+	const [a, b] = [await connect(server, 'news'), await connect(server, 'other')];
 	const messages = [], others = [];
 	a.client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => messages.push(params.data));
 	b.client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => others.push(params.data));
@@ -100,7 +78,7 @@ scenario('the client that left a command running gets its end with the next resu
 
 scenario('a command that was not run is a failure', async (server) => {
 	await server.session({ id: 's' });
-	const a = await connect(server), gate = path.join(server.cwd, 'gate');
+	const a = await connect(server, 'news'), gate = path.join(server.cwd, 'gate');
 	const running = a.use('exec', { session_id: 's', command: `until [ -e '${gate}' ]; do sleep 0.05; done; exit 3`, yield_ms: FOREVER });
 	await until('the start of the command', async () => (await server.api.call('GET', '/api/session/s/exec')).data[0]?.state === 'running');
 	const queued = a.client.callTool({ name: 'exec', arguments: { session_id: 's', command: 'echo no', yield_ms: FOREVER } }, undefined, { timeout: FOREVER });
@@ -114,7 +92,7 @@ scenario('a command that was not run is a failure', async (server) => {
 });
 
 scenario("a client's own session, and its new shell", async (server) => {
-	const [a, b] = [await connect(server), await connect(server)];
+	const [a, b] = [await connect(server, 'news'), await connect(server, 'news')];
 	await a.use('exec', { command: 'mine=a' });
 	assert.equal((await b.use('exec', { command: 'echo "[$mine]"' })).output, '[]\n', 'two clients of one program have two sessions');
 	assert.equal((await a.use('exec', { command: 'echo "[$mine]"' })).output, '[a]\n');

@@ -1,29 +1,19 @@
 // Screens and commands as resources: list, read, follow, and the access to them.
 import assert from 'node:assert/strict';
-import path from 'node:path';
-import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
-import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { binary, scenario } from './lib/server.mjs';
+import { connect, connectModern, modernBridge, modernHttp, overBridge, overHttp } from './lib/mcp.mjs';
+import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const screen = (id) => `ringside://session/${id}/screen`;
 const block = (id, name) => `ringside://session/${id}/block/${name}`;
-const over = (server, token = server.token) => new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${token}` } } });
-const bridged = (server) => new StdioClientTransport({ command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') } });
 
-/** The published client: {client, transport, read, updates}. */
-async function connect(server, transport = over(server)) {
-	const client = new Client({ name: 'reader', version: '1' });
+/** A client: {client, transport, read, updates}. */
+async function connectReader(server, transport) {
+	const connection = await connect(server, 'reader', { transport });
 	const updates = [];
-	client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => updates.push(params.uri));
-	await client.connect(transport);
-	server.clients.add({ terminate: () => client.close() });
-	const read = async (uri) => (await client.readResource({ uri })).contents[0];
-	return { client, transport, read, updates };
+	connection.client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => updates.push(params.uri));
+	return { ...connection, updates, read: async (uri) => (await connection.client.readResource({ uri })).contents[0] };
 }
 
 const ran = async (server, id, command) => (await server.api.call('POST', `/api/session/${id}/exec`, { command })).data;
@@ -34,7 +24,7 @@ scenario('screens and blocks are listed and read', async (server) => {
 	for (const id of ['one', 'two']) await server.session({ id, cols: 80, rows: 24 });
 	await ran(server, 'one', "echo first; printf '\\e[31mred\\e[0m\\n'");
 	await ran(server, 'one', 'seq 100000');
-	const { client, read } = await connect(server);
+	const { client, read } = await connectReader(server);
 	assert.deepEqual(client.getServerCapabilities().resources, { subscribe: true });
 	const { resources } = await client.listResources();
 	assert.ok([screen('one'), screen('two')].every((uri) => resources.some((one) => one.uri === uri)));
@@ -60,9 +50,7 @@ scenario('screens and blocks are listed and read', async (server) => {
 	assert.deepEqual((await client.listResources({ cursor: 'two' })).resources, []);
 	assert.ok(!(await client.listResources({ cursor: 'one' })).resources.some(({ uri: one }) => one.includes('/one/')));
 	// The same in the revision without sessions.
-	const modern = new ModernClient({ name: 'reader', version: '1' }, { versionNegotiation: { mode: 'auto' } });
-	await modern.connect(new ModernHttp(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${server.token}` } } }));
-	server.clients.add({ terminate: () => modern.close() });
+	const { client: modern } = await connectModern(server, 'reader', { mode: 'auto' });
 	assert.deepEqual(modern.getServerCapabilities().resources, { subscribe: true });
 	assert.ok((await modern.listResources()).resources.some((one) => one.uri === screen('one')));
 	assert.equal((await modern.listResourceTemplates()).resourceTemplates.length, 2);
@@ -76,7 +64,7 @@ scenario('links see their own session only', async (server) => {
 	const [{ id: theirs }] = await blocks(server, 'other');
 	for (const role of ['viewer', 'driver']) {
 		const { token, link } = await server.api.link('mine', role, 600_000);
-		const { client, read, updates } = await connect(server, over(server, token));
+		const { client, read, updates } = await connectReader(server, overHttp(server, token));
 		const { resources } = await client.listResources();
 		assert.deepEqual(resources.map(({ uri }) => uri).filter((uri) => !uri.includes('/mine/')), []);
 		assert.ok((await read(screen('mine'))).text.length >= 0);
@@ -97,7 +85,7 @@ scenario('links see their own session only', async (server) => {
 scenario('clients get changes, over HTTP and by ringside mcp', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.call('POST', '/api/session/create', { id: 'last', argv: ['sleep', '1000'] });
-	const [a, b] = [await connect(server), await connect(server, bridged(server))];
+	const [a, b] = [await connectReader(server), await connectReader(server, overBridge(server))];
 	await a.client.subscribeResource({ uri: screen('s') });
 	const busy = server.api.call('POST', '/api/session/s/exec', { command: 'echo one; read x; echo two', yieldMs: 60_000 });
 	const running = await until('the running block', async () => (await blocks(server, 's')).find(({ state }) => state === 'running'));
@@ -119,15 +107,11 @@ scenario('without sessions clients listen to what they may see, over HTTP and by
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
 	const { token, link } = await server.api.link('s', 'viewer', 600_000);
-	const http = (by) => new ModernHttp(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${by}` } } });
-	const stdio = new ModernStdio({ command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') } });
 	const clients = [];
-	for (const [transport, all] of [[http(server.token), true], [stdio, true], [http(token), false]]) {
-		const client = new ModernClient({ name: 'listener', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+	for (const [transport, all] of [[modernHttp(server), true], [modernBridge(server), true], [modernHttp(server, token), false]]) {
+		const { client } = await connectModern(server, 'listener', { transport });
 		const updates = [];
 		client.setNotificationHandler('notifications/resources/updated', ({ params }) => { updates.push(params.uri); });
-		await client.connect(transport);
-		server.clients.add({ terminate: () => client.close() });
 		const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: [screen('s'), screen('other'), screen('none'), block('s', 'b999'), 'file:///etc/passwd'] });
 		assert.deepEqual(subscription.honoredFilter, { resourceSubscriptions: all ? [screen('s'), screen('other')] : [screen('s')] });
 		clients.push({ client, subscription, updates, all });
@@ -163,7 +147,7 @@ scenario('lists have pages, subscriptions have limits, and clients that do not r
 	await server.session({ id: 's' });
 	const ids = Array.from({ length: 27 }, (_, i) => `s${String(i).padStart(2, '0')}`);
 	await Promise.all(ids.map((id) => server.api.call('POST', '/api/session/create', { id, argv: ['sleep', '1000'] })));
-	const a = await connect(server);
+	const a = await connectReader(server);
 	const found = [];
 	for (let cursor; ;) {
 		const { resources, nextCursor } = await a.client.listResources(cursor ? { cursor } : {});
@@ -182,7 +166,7 @@ scenario('lists have pages, subscriptions have limits, and clients that do not r
 	await a.client.unsubscribeResource({ uri: block('s', all[0].id) });
 	await a.client.subscribeResource({ uri: screen('s') });
 	// An open stream that is not read.
-	const idle = await connect(server);
+	const idle = await connectReader(server);
 	await idle.client.subscribeResource({ uri: screen('s') });
 	const silent = await fetch(`${server.base}/mcp`, { headers: { Authorization: `Bearer ${server.token}`, 'Mcp-Session-Id': idle.transport.sessionId, Accept: 'text/event-stream' } });
 	assert.equal(silent.status, 200);

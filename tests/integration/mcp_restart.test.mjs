@@ -3,46 +3,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Client as ModernClient } from '@modelcontextprotocol/client';
-import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { bridge, connect, connectModern, modernBridge, overBridge, overHttp } from './lib/mcp.mjs';
 import { cmdline, kill } from './lib/proc.mjs';
-import { binary, scenario } from './lib/server.mjs';
+import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-const http = (server, token) => new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${token}` } } });
-
-/** The published client: {client, transport, use}. */
-async function connect(server, transport, name = 'lasting') {
-	const client = new Client({ name, version: '1' });
-	await client.connect(transport);
-	server.clients.add({ terminate: () => client.close() });
-	const call = (tool, args = {}) => client.callTool({ name: tool, arguments: args }, undefined, { timeout: 60_000 });
-	const use = async (tool, args) => {
-		const { content, structuredContent, isError } = await call(tool, args);
-		assert.ok(!isError, `${tool}: ${content[0].text}`);
-		return structuredContent;
-	};
-	return { client, transport, call, use };
-}
-
-/** The same by `ringside mcp`, in either kind of revision. */
-async function bridge(server, era) {
-	const started = { command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') } };
-	if (era !== 'modern') return connect(server, new LegacyStdio(started));
-	const client = new ModernClient({ name: 'lasting', version: '1' }, { versionNegotiation: { mode: 'auto' } });
-	await client.connect(new ModernStdio(started));
-	server.clients.add({ terminate: () => client.close() });
-	const call = (name, args = {}) => client.callTool({ name, arguments: args }, { timeout: 60_000 });
-	const use = async (tool, args) => {
-		const { content, structuredContent, isError } = await call(tool, args);
-		assert.ok(!isError, `${tool}: ${content[0].text}`);
-		return structuredContent;
-	};
-	return { client, call, use };
-}
+/** A client by `ringside mcp`, in either kind of revision. */
+const bridged = (server, era) => (era === 'modern' ? connectModern(server, 'lasting', { transport: modernBridge(server), mode: 'auto' })
+	: connect(server, 'lasting', { transport: overBridge(server) }));
 
 /** The response to a request with this session id. */
 async function ping(server, id, { token = server.token, method = 'POST' } = {}) {
@@ -55,7 +23,7 @@ async function ping(server, id, { token = server.token, method = 'POST' } = {}) 
 }
 
 scenario('over HTTP a client continues with the next server without initializing again', async (server) => {
-	const [a, b] = [await connect(server, http(server, server.token)), await connect(server, http(server, server.token))];
+	const [a, b] = [await connect(server, 'lasting'), await connect(server, 'lasting')];
 	const [mine] = (await a.use('exec', { command: 'mine=a' })).also;
 	assert.match(mine, /^session agent-lasting-[0-9a-f]{6} is yours$/);
 	await b.use('exec', { command: 'mine=b' });
@@ -104,7 +72,7 @@ scenario('a session id is useless to other principals, also with the next server
 	await server.session({ id: 's' });
 	const { token: driver } = await server.api.link('s', 'driver', 600_000);
 	const { token: other } = await server.api.link('s', 'driver', 600_000);
-	const theirs = await connect(server, http(server, driver));
+	const theirs = await connect(server, 'lasting', { transport: overHttp(server, driver) });
 	const id = theirs.transport.sessionId;
 	for (let round = 0; round < 2; round += 1) {
 		assert.equal(await ping(server, id, { token: driver }), 200);
@@ -125,7 +93,7 @@ scenario('a session id is useless to other principals, also with the next server
 
 for (const era of ['modern', 'legacy'])
 	scenario(`ringside mcp waits for the next server, and repeats requests that may be repeated: ${era}`, { timeout: 90_000 }, async (server) => {
-		const a = await bridge(server, era);
+		const a = await bridged(server, era);
 		const file = (name) => path.join(server.cwd, name);
 		const lines = (name) => (existsSync(file(name)) ? readFileSync(file(name), 'utf8') : '').split('\n').length - 1;
 		const [notice] = (await a.use('exec', { command: `cd ${server.cwd}; mine=a` })).also;
@@ -167,7 +135,8 @@ for (const era of ['modern', 'legacy'])
 	});
 
 scenario('ringside mcp: a request that is cancelled while there is no server is not sent', async (server) => {
-	const child = spawn(binary, ['mcp'], { env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') }, stdio: ['pipe', 'pipe', 'inherit'] });
+	const { command, args, env } = bridge(server);
+	const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
 	server.clients.add({ terminate: () => child.kill('SIGKILL') });
 	let text = '';
 	child.stdout.setEncoding('utf8').on('data', (data) => { text += data; });

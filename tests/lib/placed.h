@@ -5,16 +5,21 @@
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
 
-static inline void placed_enter(struct place *p, struct folder *f)
+static struct folder folder;
+static struct place place;
+
+/* .init of a suite. */
+static inline void placed_enter(void)
 {
-	folder_make(f);
-	cr_assert(place_of_directory(p, f->path));
-	cr_assert_eq(place_enter(p), 0);
+	folder_make(&folder);
+	cr_assert(place_of_directory(&place, folder.path));
+	cr_assert_eq(place_enter(&place), 0);
 }
 
-static inline void placed_leave(struct place *p, struct folder *f)
+/* The last line of a test: what fails in .fini does not fail the test. */
+static inline void placed_leave(void)
 {
-	place_leave(p);
-	folder_remove(f);
+	place_leave(&place);
+	folder_remove(&folder);
 	ASSERT_NO_LEAKS();
 }

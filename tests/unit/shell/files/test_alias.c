@@ -57,11 +57,9 @@ Test(alias_resolve, paths_that_do_not_fit)
 
 Test(alias_in_places, paths_below_a_place)
 {
-	struct folder folder;
-	struct place place;
 	struct place_entry e;
 	struct stat st;
-	placed_enter(&place, &folder);
+	placed_enter();
 	place.workspace = folder.path;
 	cr_assert_eq(place_make_parents(&place, "/workspace/a/b/file"), 0);
 	cr_expect_eq(fstatat(folder.fd, "a/b", &st, 0), 0);
@@ -78,5 +76,5 @@ Test(alias_in_places, paths_below_a_place)
 	cr_assert_eq(place_find(&place, "/workspace", &e), 0);
 	cr_expect_str_neq(e.name, ALIAS_NAME);
 	place_entry_close(&e);
-	placed_leave(&place, &folder);
+	placed_leave();
 }

@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/file.h>
 
-static struct folder folder;
-static struct place place;
 static char elsewhere[] = "/dev/shm/ringside-move-XXXXXX";
 static char source[64];
 static unsigned synced, synced_late; /* directories synced; and those after the source was removed */
@@ -43,7 +41,7 @@ static void write_text(int dir_fd, const char *name, const char *text)
 static void enter(void)
 {
 	struct stat here, there;
-	placed_enter(&place, &folder);
+	placed_enter();
 	cr_assert_not_null(mkdtemp(elsewhere));
 	cr_assert_eq(stat(elsewhere, &there), 0);
 	cr_assert_eq(fstat(folder.fd, &here), 0);
@@ -60,7 +58,7 @@ static void enter(void)
 static void leave(void)
 {
 	copy_remove_tree(AT_FDCWD, elsewhere);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 static bool is_at(const char *name)

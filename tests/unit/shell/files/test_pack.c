@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static struct folder folder;
-static struct place place;
+TestSuite(pack, .init = placed_enter);
+TestSuite(stage, .init = placed_enter);
 
 static void make(const char *name, const char *text)
 {
@@ -98,7 +98,6 @@ Test(pack, round_trip_in_pieces_of_any_size)
 	static const size_t pieces[] = {1, 7, 512, 10000, 1 << 20};
 	const struct stage_options options = {.replace = true};
 	struct stat st;
-	placed_enter(&place, &folder);
 	cr_assert_eq(mkdirat(folder.fd, "from", 0750), 0);
 	cr_assert_eq(mkdirat(folder.fd, "from/shut", 0700), 0);
 	make("from/a", "text");
@@ -120,13 +119,12 @@ Test(pack, round_trip_in_pieces_of_any_size)
 	fchmodat(folder.fd, "from/shut", 0700, 0);
 	fchmodat(folder.fd, "to/shut", 0700, 0);
 	free(archive.bytes);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(pack, excluded_directories_are_left_out_with_their_contents)
 {
 	char excluded[] = "e";
-	placed_enter(&place, &folder);
 	cr_assert_eq(mkdirat(folder.fd, "d", 0700), 0);
 	cr_assert_eq(mkdirat(folder.fd, "d/e", 0700), 0);
 	make("d/e/f", "x");
@@ -138,7 +136,7 @@ Test(pack, excluded_directories_are_left_out_with_their_contents)
 	cr_assert_null(memmem(archive.bytes, archive.length, "0123456789abcdef", 16));
 	cr_assert_not_null(memmem(archive.bytes, archive.length, ".ringside-other", 15));
 	free(archive.bytes);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 /* Drop all capabilities, so that modes apply to root too. */
@@ -154,7 +152,6 @@ Test(pack, unreadable_file_has_no_links_to_it)
 	const struct stage_options options = {.replace = true};
 	struct stat st;
 	size_t losses;
-	placed_enter(&place, &folder);
 	cr_assert_eq(mkdirat(folder.fd, "from", 0700), 0);
 	make("from/a", "text");
 	make("from/c", "more");
@@ -168,17 +165,16 @@ Test(pack, unreadable_file_has_no_links_to_it)
 	cr_expect_eq(fstatat(folder.fd, "to/c", &st, 0), 0);
 	cr_expect_neq(fstatat(folder.fd, "to/b", &st, 0), 0);
 	free(archive.bytes);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(pack, only_directories_can_be_packed)
 {
 	struct pack *k;
-	placed_enter(&place, &folder);
 	make("file", "x");
 	cr_assert_eq(pack_open(&place, "file", NULL, &k), -ENOTDIR);
 	cr_assert_eq(pack_open(&place, "none", NULL, &k), -ENOENT);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 /* If a piece reports an error, unpacking fails with it and leaves nothing. */
@@ -192,7 +188,6 @@ Test(stage, failure_leaves_nothing)
 {
 	struct stage s;
 	struct unpack_result result;
-	placed_enter(&place, &folder);
 	cr_assert_eq(mkdirat(folder.fd, "from", 0700), 0);
 	make("from/a", "text");
 	struct text archive = pack("from", NULL);
@@ -207,14 +202,13 @@ Test(stage, failure_leaves_nothing)
 	cr_assert_eq(faccessat(folder.fd, "to", F_OK, 0), -1);
 	cr_assert_eq(faccessat(folder.fd, s.entry.name, F_OK, 0), -1);
 	free(archive.bytes);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(stage, leftovers_are_removed_unless_in_use)
 {
 	struct stage a, b;
 	char name[NAME_MAX + 1];
-	placed_enter(&place, &folder);
 	cr_assert_eq(stage_open(&place, "to", &(struct stage_options){.replace = false}, &a), 0);
 	memcpy(name, a.entry.name, sizeof name);
 	cr_assert_eq(stage_open(&place, "to", &(struct stage_options){.replace = false}, &b), 0);
@@ -228,10 +222,10 @@ Test(stage, leftovers_are_removed_unless_in_use)
 	cr_assert_str_eq(a.entry.name, name);
 	stage_abort(&a);
 	cr_assert_eq(faccessat(folder.fd, name, F_OK, 0), -1);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
-Test(stage, its_names_are_recognised)
+Test(temp_name, names_are_recognised)
 {
 	cr_assert(temp_name_matches(".ringside-0123456789abcdef"));
 	cr_assert(temp_name_matches(".ringside-0123456789abcdef-stage"));

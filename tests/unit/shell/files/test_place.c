@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static struct folder folder;
-static struct place place;
+TestSuite(place_open, .init = placed_enter);
+TestSuite(place_find, .init = placed_enter);
+TestSuite(place_make_parents, .init = placed_enter);
 
 Test(place_open, relative_to_the_directory_or_absolute)
 {
 	char path[300];
-	placed_enter(&place, &folder);
 	int fd = place_open(&place, "made", O_WRONLY | O_CREAT, 0600);
 	cr_assert_geq(fd, 0);
 	close(fd);
@@ -22,13 +22,12 @@ Test(place_open, relative_to_the_directory_or_absolute)
 	cr_assert_geq(fd, 0);
 	close(fd);
 	cr_assert_eq(place_open(&place, "none", O_RDONLY, 0), -ENOENT);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(place_open, own_process_is_out_of_reach)
 {
 	char path[64];
-	placed_enter(&place, &folder);
 	static const char *const own[] = {"/proc/self/maps", "/proc/self", "/proc/thread-self/stat",
 		"/proc/self/fd", "/proc/self/task"};
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -45,7 +44,7 @@ Test(place_open, own_process_is_out_of_reach)
 	int fd = place_open(&place, "/proc/1/stat", O_RDONLY, 0);
 	cr_assert_geq(fd, 0, "other processes are accessible");
 	close(fd);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(place_find, last_name_of_the_path)
@@ -55,7 +54,6 @@ Test(place_find, last_name_of_the_path)
 	} cases[] = {{"a", "a"}, {"a/", "a"}, {"./a///", "a"}, {"/", NULL}, {"..", NULL},
 		{".", NULL}, {"a/..", NULL}, {"///", NULL}, {"/tmp", "tmp"}};
 	struct place_entry e;
-	placed_enter(&place, &folder);
 	cr_assert_eq(mkdirat(folder.fd, "a", 0700), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		int rc = place_find(&place, cases[i].path, &e);
@@ -66,7 +64,7 @@ Test(place_find, last_name_of_the_path)
 		place_entry_close(&e);
 	}
 	cr_assert_eq(place_find(&place, "none/a", &e), -ENOENT);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(place_make_parents, creates_missing_directories)
@@ -76,7 +74,6 @@ Test(place_make_parents, creates_missing_directories)
 	} cases[] = {{"one", ""}, {"x/one", "x"}, {"p/q//r/one", "p/q/r"}, {"u/../v/one", "v"},
 		{"p/q/one", ""}};
 	struct stat st;
-	placed_enter(&place, &folder);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		cr_assert_eq(place_make_parents(&place, cases[i].path), 0, "%s", cases[i].path);
 		if (cases[i].made[0])
@@ -86,7 +83,7 @@ Test(place_make_parents, creates_missing_directories)
 	cr_assert_lt(fstatat(folder.fd, "one", &st, 0), 0);
 	cr_assert_eq(symlinkat("nowhere", folder.fd, "dangling"), 0);
 	cr_assert_lt(place_make_parents(&place, "dangling/x/one"), 0);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(place_enter, process_that_is_not_below_the_holder_is_refused)

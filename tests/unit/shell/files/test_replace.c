@@ -5,8 +5,7 @@
 #include <string.h>
 #include <utime.h>
 
-static struct folder folder;
-static struct place place;
+TestSuite(replace, .init = placed_enter);
 
 static int put(const char *path, const char *text)
 {
@@ -33,7 +32,6 @@ static const char *text_of(const char *name)
 Test(replace, creates_and_replaces)
 {
 	struct stat before, after;
-	placed_enter(&place, &folder);
 	cr_assert_eq(put("a/b/c", "one"), 0);
 	cr_assert_str_eq(text_of("a/b/c"), "one");
 	cr_assert_eq(fchmodat(folder.fd, "a/b/c", 0640, 0), 0);
@@ -43,14 +41,13 @@ Test(replace, creates_and_replaces)
 	cr_assert_str_eq(text_of("a/b/c"), "two");
 	cr_assert_eq(after.st_mode, before.st_mode);
 	cr_assert_neq(after.st_ino, before.st_ino);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(replace, target_is_unchanged_until_the_end)
 {
 	const struct replace_options options = {.parents = false};
 	struct replace r;
-	placed_enter(&place, &folder);
 	cr_assert_eq(put("file", "old"), 0);
 	cr_assert_eq(replace_open(&place, "file", &options, &r), 0);
 	cr_assert_eq(replace_write(&r, "new", 3), 0);
@@ -59,7 +56,7 @@ Test(replace, target_is_unchanged_until_the_end)
 	replace_abort(&r);
 	cr_assert_str_eq(text_of("file"), "old");
 	cr_assert_eq(replace_open(&place, "none/file", &options, &r), -ENOENT);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(replace, leftovers_of_a_killed_server_do_not_matter)
@@ -67,7 +64,6 @@ Test(replace, leftovers_of_a_killed_server_do_not_matter)
 	char left[NAME_MAX + 1];
 	struct replace r;
 	const struct replace_options options = {.parents = false};
-	placed_enter(&place, &folder);
 	cr_assert_eq(put("file", "old"), 0);
 	/* The temporary name is in use. */
 	snprintf(left, sizeof left, ".ringside-%s", "aad01178f02a6a23");
@@ -80,13 +76,12 @@ Test(replace, leftovers_of_a_killed_server_do_not_matter)
 		cr_assert_eq(replace_commit(&r), 0);
 		cr_assert_str_eq(text_of("file"), "new");
 	}
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(replace, links_and_special_files)
 {
 	struct stat st;
-	placed_enter(&place, &folder);
 	cr_assert_eq(put("file", "old"), 0);
 	cr_assert_eq(symlinkat("file", folder.fd, "link"), 0);
 	cr_assert_eq(put("link", "by link"), 0);
@@ -100,13 +95,12 @@ Test(replace, links_and_special_files)
 	cr_assert_eq(put("new/", "x"), -EISDIR);
 	cr_assert_eq(mkdirat(folder.fd, "dir", 0700), 0);
 	cr_assert_eq(put("dir", "x"), -EISDIR);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(replace, links_lead_to_the_replaced_file)
 {
 	struct stat st;
-	placed_enter(&place, &folder);
 	cr_assert_eq(mkdirat(folder.fd, "dir", 0700), 0);
 	cr_assert_eq(put("dir/file", "old"), 0);
 	cr_assert_eq(symlinkat("dir", folder.fd, "way"), 0);
@@ -125,14 +119,13 @@ Test(replace, links_lead_to_the_replaced_file)
 	cr_assert_eq(put("circle", "x"), -ELOOP);
 	cr_assert_eq(symlinkat("dir/", folder.fd, "slash"), 0);
 	cr_assert_eq(put("slash", "x"), -EISDIR);
-	placed_leave(&place, &folder);
+	placed_leave();
 }
 
 Test(replace, target_of_a_link_is_unchanged_until_the_end)
 {
 	const struct replace_options options = {.only = REPLACE_SAME};
 	struct replace r, second;
-	placed_enter(&place, &folder);
 	cr_assert_eq(put("file", "older"), 0);
 	cr_assert_eq(symlinkat("file", folder.fd, "link"), 0);
 	cr_assert_eq(replace_open(&place, "link", &options, &r), 0);
@@ -148,5 +141,5 @@ Test(replace, target_of_a_link_is_unchanged_until_the_end)
 	cr_assert_str_eq(text_of("file"), "the old content");
 	cr_assert_eq(put("link", "new"), 0);
 	cr_assert_str_eq(text_of("file"), "new");
-	placed_leave(&place, &folder);
+	placed_leave();
 }

@@ -234,6 +234,22 @@ static void unblock(const struct process *p)
 	close(fd);
 }
 
+/* Start the next server, which adopts this many processes. Returns process "a", or NULL. */
+static struct process *next_server(int adopted)
+{
+	close_table();
+	open_table(2);
+	cr_assert_eq(processes_adopt(&t.processes), adopted);
+	return processes_find(&t.processes, "a");
+}
+
+static void expect_exit_code(const struct process *p, int want)
+{
+	int code;
+	cr_assert(process_exit_code(p, &code));
+	cr_expect_eq(code, want, "it is %d", code);
+}
+
 TestSuite(process, .init = set_up, .fini = tear_down, .timeout = 60);
 
 Test(process, runs_and_ends)
@@ -306,8 +322,7 @@ Test(process, preamble_is_restored_and_leaves_no_trace)
 	};
 	struct process *p = start(o);
 	cr_assert(LOOP_UNTIL(&t.loop, p->gone));
-	int code;
-	cr_assert(process_exit_code(p, &code) && code == 4);
+	expect_exit_code(p, 4);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT),
 		"hello world\nf bash unset\nsession|re'quest\n$x|new|1|gone|huBc\n");
 	/* The request's variables are set after the trace was turned on: only they show. */
@@ -332,11 +347,8 @@ Test(process, next_server_adopts_processes)
 	start((struct process_options){.id = "b", .command = "exit 2"});
 	cr_assert(LOOP_UNTIL(&t.loop, t.ended == 1));
 	pid_t pid = p->pid;
-	close_table();
-	open_table(2);
-	cr_assert_eq(processes_adopt(&t.processes), 2);
+	p = next_server(2);
 	cr_assert(LOOP_UNTIL(&t.loop, !processes_adopting(&t.processes)));
-	p = processes_find(&t.processes, "a");
 	cr_assert_eq(p->pid, pid);
 	cr_assert_str_eq(process_status(p), "running");
 	cr_assert_str_eq(process_status(processes_find(&t.processes, "b")), "failed");
@@ -346,8 +358,7 @@ Test(process, next_server_adopts_processes)
 	cr_assert_eq(process_end_input(p), 0);
 	cr_assert_eq(process_write(p, "x", 1), -EPIPE);
 	cr_assert(LOOP_UNTIL(&t.loop, p->gone));
-	int code;
-	cr_assert(process_exit_code(p, &code) && code == 6);
+	expect_exit_code(p, 6);
 	cr_assert_eq(t.complaints, 0);
 }
 
@@ -495,10 +506,7 @@ Test(process, file_reports_what_the_ring_has_lost)
 	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
 	assert_cut(p);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), text);
-	close_table();
-	open_table(2);
-	cr_assert_eq(processes_adopt(&t.processes), 1);
-	p = processes_find(&t.processes, "a");
+	p = next_server(1);
 	assert_cut(p);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), text);
 }
@@ -511,13 +519,9 @@ Test(process, kept_processes_are_adopted_without_a_holder)
 	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
 	uint64_t ended_ms = p->ended_ms;
 	for (unsigned i = 0; i < 3; i++) {
-		close_table();
-		open_table(2);
-		cr_assert_eq(processes_adopt(&t.processes), 1);
+		p = next_server(1);
 		cr_assert(!processes_adopting(&t.processes), "no holder to wait for");
-		p = processes_find(&t.processes, "a");
-		int code;
-		cr_assert(process_exit_code(p, &code) && code == 128 + SIGSEGV);
+		expect_exit_code(p, 128 + SIGSEGV);
 		cr_assert_eq(p->ended_ms, ended_ms);
 		cr_assert_str_eq(process_status(p), "failed");
 		cr_assert_str_eq(output(p, STREAMS_STDOUT), "here\n");
@@ -553,8 +557,7 @@ Test(process, server_killed_before_the_rename_writes_the_file_again)
 	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
 	cr_assert(!has_file(p, OUTPUT_FILE_NEW));
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
-	int code;
-	cr_assert(process_exit_code(p, &code) && code == 9);
+	expect_exit_code(p, 9);
 	cr_assert_eq(t.complaints, 1);
 }
 
@@ -629,10 +632,7 @@ Test(process, kept_process_whose_holder_exits_while_attaching)
 	unlinkat(fd, WIRE_SOCKET, 0);
 	close(fd);
 	replace_holder(p);
-	close_table();
-	open_table(2);
-	cr_assert_eq(processes_adopt(&t.processes), 1);
-	p = processes_find(&t.processes, "a");
+	p = next_server(1);
 	cr_assert(p->kept && p->held.link.state == LINK_ATTACHING);
 	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
@@ -665,10 +665,7 @@ Test(process, output_survives_a_killed_holder)
 	cr_assert_eq(kill(b->held.link.info.holder_pid, SIGKILL), 0);
 	kill(-b->pid, SIGKILL);
 	cr_assert(LOOP_UNTIL(&t.loop, p->let_go && b->let_go));
-	close_table();
-	open_table(2);
-	cr_assert_eq(processes_adopt(&t.processes), 2);
-	p = processes_find(&t.processes, "a");
+	p = next_server(2);
 	b = processes_find(&t.processes, "b");
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
 	cr_assert_str_eq(process_status(p), "completed");
@@ -686,9 +683,7 @@ Test(process, damaged_file_gives_no_output)
 	close(file);
 	close(fd);
 	cr_assert_eq(process_open_output(p), -EBADMSG);
-	close_table();
-	open_table(2);
-	cr_assert_eq(processes_adopt(&t.processes), 0);
+	next_server(0);
 	/* The directory stays until the holder has exited. */
 	cr_assert(LOOP_UNTIL(&t.loop, count_directories() == 0));
 	cr_assert_geq(t.complaints, 1);

@@ -1,7 +1,7 @@
 // The published client's terminal addon, on a headless terminal: it does not use our extensions.
 import assert from 'node:assert/strict';
 import xterm from '@xterm/headless';
-import { authorize, sdk, transports } from '../sandbox/sdk.mjs';
+import { authorize, sdk } from '../sandbox/sdk.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -51,11 +51,6 @@ class Viewer {
 	terminate() {
 		this.addon.dispose();
 	}
-}
-
-/** Commands in the same session, with the same client. */
-function commandsOf(server) {
-	return transports.HTTP(server).commands;
 }
 
 scenario('the addon shows output, types and resizes', async (server) => {
@@ -109,33 +104,6 @@ scenario('the addon reconnects after kill -9: nothing is lost or duplicated', as
 		Array.from({ length: 400 }, (_, i) => `line-${i + 1}`));
 	viewer.type('echo still-$((1 + 1))\r');
 	await viewer.shows(/^still-2$/m);
-});
-
-scenario('the terminal and execute share one shell', {}, async (server) => {
-	await server.session({ id: 's', cwd: server.cwd });
-	const viewer = new Viewer(server, 's');
-	await viewer.connected();
-	const commands = commandsOf(server);
-
-	const result = await commands.execute('echo seen-by-people; echo and-errors >&2; variable=set-by-execute', 's');
-	assert.deepEqual([result.stdout, result.stderr, result.exitCode], ['seen-by-people', 'and-errors', 0]);
-	await viewer.shows(/^seen-by-people$/m);
-	await viewer.shows(/^and-errors$/m);
-	assert.match(viewer.text, /echo seen-by-people; echo and-errors >&2; variable=set-by-execute/, 'the command looks typed');
-	viewer.type('echo "$variable"\r');
-	await viewer.shows(/^set-by-execute$/m);
-
-	viewer.type('cd /usr; export TYPED=yes; echo d\'\'one\r');
-	await viewer.shows(/^done$/m);
-	assert.equal((await commands.execute('pwd; echo $TYPED', 's')).stdout, '/usr\nyes');
-
-	// A half-typed line is restored after a command.
-	viewer.type('echo half');
-	await viewer.shows(/echo half$/m);
-	assert.equal((await commands.execute('echo meanwhile', 's')).stdout, 'meanwhile');
-	viewer.type('-typed\r');
-	await viewer.shows(/^half-typed$/m);
-	assert.doesNotMatch(viewer.text, /[\u0000-\u0008]/);
 });
 
 scenario('the end of the shell is reported', async (server) => {

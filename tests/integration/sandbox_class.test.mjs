@@ -238,19 +238,12 @@ sandboxes('files, and streams of them', async (sandbox, server) => {
 	const pieces = [];
 	for await (const piece of sdk.streamFile(await sandbox.readFileStream(at('deep/er/text.txt')))) pieces.push(piece);
 	assert.equal(pieces.join(''), 'ä €\n');
-	await sandbox.mkdir(at('one/two'), { recursive: true });
-	await sandbox.renameFile(at('a.bin'), at('b.bin'));
-	await sandbox.moveFile(at('b.bin'), at('one/two'));
-	const { files } = await sandbox.listFiles(at('one'), { recursive: true });
-	assert.deepEqual(files.map(({ relativePath, type, size }) => [relativePath, type, type === 'file' ? size : 0]).sort(),
-		[['two', 'directory', 0], ['two/b.bin', 'file', bytes.length]]);
-	assert.equal((await sandbox.exists(at('one/two/b.bin'))).exists, true);
-	await sandbox.deleteFile(at('one/two/b.bin'));
-	assert.equal((await sandbox.exists(at('one/two/b.bin'))).exists, false);
-	const missing = await failure(sandbox.readFile(at('one/two/b.bin')));
+	await sandbox.mkdir(at('one'));
+	await sandbox.moveFile(at('a.bin'), at('one'));
+	const { files } = await sandbox.listFiles(at('one'));
+	assert.deepEqual(files.map(({ name, size }) => [name, size]), [['a.bin', bytes.length]]);
+	const missing = await failure(sandbox.readFile(at('a.bin')));
 	assert.deepEqual([missing.name, missing.code], ['FileNotFoundError', 'FILE_NOT_FOUND']);
-	const directory = await failure(sandbox.deleteFile(at('one')));
-	assert.match(directory.message, /Cannot delete directory/);
 	// Relative to the directory of another session.
 	const session = await sandbox.createSession({ id: 'own', cwd: at('one') });
 	await session.writeFile('here', 'own');
@@ -278,11 +271,8 @@ sandboxes('watching files, and checking for changes', async (sandbox, server) =>
 
 	const first = await sandbox.checkChanges(server.cwd);
 	assert.equal(first.status, 'unchanged');
-	assert.equal((await sandbox.checkChanges(server.cwd, { since: first.version })).status, 'unchanged');
 	writeFileSync(at('b'), '');
 	await until('a change', async () => (await sandbox.checkChanges(server.cwd, { since: first.version })).status === 'changed');
-	const missing = await failure(sandbox.checkChanges(at('none')));
-	assert.equal(missing.code, 'FILE_NOT_FOUND');
 });
 
 sandboxes('a repository', async (sandbox, server) => {
@@ -293,9 +283,6 @@ sandboxes('a repository', async (sandbox, server) => {
 	const cloned = await sandbox.gitCheckout(url, { targetDir: path.join(server.cwd, 'repo') });
 	assert.deepEqual([cloned.success, cloned.branch, cloned.targetDir], [true, 'main', path.join(server.cwd, 'repo')]);
 	assert.equal((await sandbox.exec('cat file; git branch --show-current', { cwd: cloned.targetDir })).stdout, 'one\nmain');
-	const other = await sandbox.gitCheckout(url, { branch: 'other', targetDir: path.join(server.cwd, 'other'), depth: 1 });
-	assert.equal(other.branch, 'other');
-	assert.equal((await sandbox.readFile(path.join(other.targetDir, 'file'))).content, 'two\n');
 	const error = await failure(sandbox.gitCheckout(`file://${server.root}/none`, { targetDir: path.join(server.cwd, 'none') }));
 	assert.equal(error.code, 'GIT_OPERATION_FAILED');
 }, { only: 'websocket' });

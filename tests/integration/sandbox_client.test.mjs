@@ -143,19 +143,15 @@ clients("a command's result is exact, except for the last newline in a session",
 	assert.equal((await client.commands.execute('echo well', 's')).stdout, 'well', 'the shell survives');
 });
 
-clients('cwd, env and the state of the session', async (client, server) => {
+clients('cwd and env', async (client, server) => {
 	await client.utils.createSession({ id: 's', cwd: server.cwd });
 	const out = async (command, options) => (await client.commands.execute(command, 's', options)).stdout;
 
-	await out('mkdir inner; cd inner; export KEPT="x y"; f() { echo "f says $1"; }; local_only=1');
-	assert.equal(await out('pwd'), `${server.cwd}/inner`);
-	assert.equal(await out('echo "$KEPT"; f hi; echo $local_only'), 'x y\nf says hi\n1');
-
 	assert.equal(await out('pwd; echo $ONCE', { cwd: '/', env: { ONCE: 'a $b "c" \'d\'\nsecond' } }),
 		'/\na $b "c" \'d\' second');
-	assert.equal(await out('pwd; echo "<$ONCE>"'), `${server.cwd}/inner\n<>`, 'neither affects the session');
+	assert.equal(await out('pwd; echo "<$ONCE>"'), `${server.cwd}\n<>`, 'neither affects the session');
 
-	assert.equal((await client.commands.execute('pwd; echo "<$KEPT>"', sessionless, { cwd: '/usr' })).stdout, '/usr\n<>\n');
+	assert.equal((await client.commands.execute('pwd', sessionless, { cwd: '/usr' })).stdout, '/usr\n');
 	const nowhere = await failure(client.commands.execute('pwd', sessionless, { cwd: `${server.cwd}/gone` }));
 	assert.ok(nowhere.message.includes(`${server.cwd}/gone`), nowhere.message);
 	assert.ok(nowhere.httpStatus >= 400 && nowhere.httpStatus !== 503, `${nowhere.httpStatus}`);
@@ -186,17 +182,6 @@ clients('a timeout ends the command, but neither the shell nor the next command'
 	assert.equal((await client.commands.execute('echo next', sessionless)).stdout, 'next\n');
 });
 
-clients('a shell that ends is reported as such, and the next call gets a new one', async (client, server) => {
-	await client.utils.createSession({ id: 's', cwd: server.cwd });
-	await client.commands.execute('marker=old', 's');
-	const ended = await fails(client.commands.execute('exit 3', 's'), 'SessionTerminatedError', 'SESSION_TERMINATED', 410);
-	assert.equal(ended.sessionId, 's');
-	assert.equal(ended.exitCode, 3);
-	const next = await client.commands.execute('echo "<$marker>"', 's');
-	assert.equal(next.stdout, '<>');
-	assert.equal((await client.commands.execute('exit 3', sessionless)).exitCode, 3);
-});
-
 clients('a command is streamed', async (client, server, transport) => {
 	await client.utils.createSession({ id: 's', cwd: server.cwd });
 	for (const id of ['s', sessionless]) {
@@ -209,10 +194,6 @@ clients('a command is streamed', async (client, server, transport) => {
 		assert.equal(joined(events, 'stdout'), 'one\nthree');
 		assert.equal(joined(events, 'stderr'), 'two\n');
 		for (const event of events) assert.match(event.timestamp, iso);
-
-		const many = await eventsOf(await client.commands.executeStream('seq 1 20000', id));
-		assert.equal(joined(many, 'stdout'), `${Array.from({ length: 20_000 }, (_, i) => i + 1).join('\n')}\n`);
-		assert.deepEqual([many[0].type, many.at(-1).type, many.at(-1).exitCode], ['start', 'complete', 0]);
 	}
 	// The first line comes while the command still runs.
 	const stream = await client.commands.executeStream(`echo first; until [ -e ${server.cwd}/go ]; do sleep 0.02; done; echo last`, 's');
@@ -290,23 +271,6 @@ clients('processes of a session have its directory and environment', async (clie
 	assert.equal(joined(events, 'stdout'), `${server.cwd}/deep\nyes\nxx\n`);
 	assert.equal(events.at(-1).exitCode, 0);
 	assert.equal((await client.commands.execute('pwd; echo $FROM_SESSION', 's')).stdout, `${server.cwd}/deep\nyes`);
-});
-
-clients('a process with a timeout, and one that is followed while it runs', async (client, server) => {
-	const slow = await client.processes.startProcess('echo begun; sleep 300', sessionless, { timeoutMs: 300 });
-	const last = (await eventsOf(await client.processes.streamProcessLogs(slow.processId))).at(-1);
-	assert.equal(last.type, 'exit');
-	assert.notEqual(last.exitCode, 0);
-	const live = await client.processes.startProcess(
-		`echo a; until [ -e ${server.cwd}/go ]; do sleep 0.02; done; echo b`, sessionless);
-	const seen = [];
-	for await (const event of sdk.parseSSEStream(await client.processes.streamProcessLogs(live.processId))) {
-		seen.push(event);
-		if (event.type === 'stdout' && event.data.startsWith('a'))
-			await client.commands.execute(`touch ${server.cwd}/go`, sessionless);
-	}
-	assert.equal(joined(seen, 'stdout'), 'a\nb\n');
-	assert.equal(seen.at(-1).exitCode, 0);
 });
 
 clients('errors about processes', async (client, _, transport) => {

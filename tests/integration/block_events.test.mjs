@@ -236,6 +236,7 @@ shared('commands that run while there is no server', { timeout: 60_000 }, async 
 	await exec(server, 'true', { cwd: server.cwd });
 	await server.api.input(id, `cd ${server.cwd}; until [ -e go ]; do sleep 0.02; done; echo after; (exit 3)\r(exit 4)\r`);
 	await until('the start of the command', async () => (await blocks(server)).at(-1).state === 'running');
+	const before = withoutLines(await blocks(server));
 	await server.kill('SIGKILL');
 	writeFileSync(file(server, 'go'), '');
 	await pause(1000);
@@ -245,8 +246,11 @@ shared('commands that run while there is no server', { timeout: 60_000 }, async 
 	await untilEnd(stream, ({ exitCode }) => exitCode === 4);
 	assert.ok(existsSync(file(server, 'go')));
 	assert.equal(check(blockEvents(stream)), undefined);
-	const list = (await blocks(server)).slice(-2);
+	const after = withoutLines(await blocks(server)), list = after.slice(-2), running = before.pop();
+	assert.deepEqual(after.slice(0, -2), before);
+	assert.deepEqual([list[0].id, list[0].command, list[0].startedAt], [running.id, running.command, running.startedAt]);
 	assert.deepEqual(list.map(({ exitCode }) => exitCode), [3, 4]);
+	assert.equal((await server.api.raw('GET', `/api/session/${id}/blocks/${list[0].id}/output`)).text, 'after\n');
 	for (const block of list) assert.ok(Date.parse(block.endedAt) <= back, `${JSON.stringify(block)} ended before ${new Date(back).toISOString()}`);
 	await server.restart();
 	const again = follow(server);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { typeLine } from './lib/blocks.mjs';
 import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { until } from './lib/until.mjs';
@@ -11,17 +12,7 @@ const id = 's';
 const blocks = async (server, query = '') => (await server.api.call('GET', `/api/session/${id}/blocks${query}`)).blocks;
 const exec = (server, command, fields) => server.api.call('POST', `/api/session/${id}/exec`, { command, ...fields }).then(({ data }) => data);
 
-/** Type a line; resolves with the block when it has ended. */
-async function type(server, line) {
-	const before = (await blocks(server)).length;
-	await server.api.input(id, `${line}\r`);
-	return until(`the end of ${line}`, async () => {
-		const list = await blocks(server);
-		const last = list.at(-1);
-		return list.length > before && last.state === 'done' && last.cwdAfter && last;
-	});
-}
-
+const type = (server, line) => typeLine(server, id, line);
 const outputOf = async (server, block, query = '') => (await server.api.raw('GET', `/api/session/${id}/blocks/${block.id}/output${query}`)).text;
 
 scenario('commands of people: text, result, directory, range, output', async (server) => {
@@ -70,28 +61,6 @@ scenario('commands of programs are listed too', async (server) => {
 	assert.equal((await server.api.call('GET', `/api/session/${id}/state`)).state.block, now.id);
 	await server.api.input(id, '\r');
 	await until('the end of the block', async () => (await blocks(server, '?state=running')).length === 0);
-});
-
-scenario('blocks outlive the server, also those that end without it', async (server) => {
-	await server.session({ id });
-	await type(server, 'echo before');
-	await exec(server, 'echo mine', { label: 'robot' });
-	await server.api.input(id, 'until [ -e go ]; do sleep 0.02; done; echo after\r');
-	await until('the start of the command', async () => (await blocks(server, '?state=running')).length === 1);
-	const before = await blocks(server);
-	await server.kill('SIGKILL');
-	writeFileSync(path.join(server.cwd, 'go'), '');
-	await server.start();
-	const after = await until('the end of the command', async () => {
-		const list = await blocks(server);
-		return list.at(-1).state === 'done' && list.at(-1).cwdAfter && list;
-	});
-	const runningAt = before.findIndex((block) => block.state === 'running');
-	assert.deepEqual(after.slice(0, runningAt), before.slice(0, runningAt));
-	const last = after.at(-1);
-	assert.deepEqual([last.id, last.command, last.exitCode, last.startedAt, after.length],
-		[before.at(-1).id, before.at(-1).command, 0, before.at(-1).startedAt, before.length]);
-	assert.equal(await outputOf(server, last), 'after\n');
 });
 
 scenario('events: in order, with offsets, resumable', async (server) => {

@@ -335,9 +335,7 @@ shared('refusals', async (server) => {
 	const id = await create(server);
 	assert.equal((await api.call('POST', '/api/contexts', { language: 'cobol' })).language, 'python', 'as with the container');
 	await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/contexts', { language: 5 });
-	await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/contexts', { cwd: '/nonexistent' });
 	await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/contexts', { cwd: 'relative' });
-	await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/contexts', { env_vars: { 'A=B': 'x' } });
 	await api.refused(404, 'CONTEXT_NOT_FOUND', 'DELETE', '/api/contexts/none');
 	await api.refused(404, 'CONTEXT_NOT_FOUND', 'POST', '/api/contexts/none/interrupt', {});
 	await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/execute/code', { context_id: id });

@@ -57,9 +57,19 @@ const shows = (...results) => ({ ...quiet, results });
 
 const create = async (server, fields = {}) => (await server.api.call('POST', '/api/contexts', fields)).contextId;
 
-/** Execute code over HTTP; returns all events. */
+/** Execute code over HTTP. */
+const begin = (server, id, code, more) => new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: id, code, ...more } });
+
+/** The same, and wait for its first output. */
+async function begun(server, id, code) {
+	const stream = begin(server, id, code);
+	await until('the first output', () => stream.events.length > 0);
+	return stream;
+}
+
+/** The same, and wait for its end; returns all events. */
 async function execute(server, id, code, more = {}) {
-	const stream = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: id, code, ...more } });
+	const stream = begin(server, id, code, more);
 	await until(`the end of ${code.slice(0, 80)}`, () => stream.closed);
 	return stream.events.map(({ at, ...event }) => event);
 }
@@ -297,9 +307,7 @@ clients('TypeScript: state, results, errors', async (interpreter) => {
 
 shared('output comes as it is written, all of it before the end, in order', async (server) => {
 	const id = await create(server);
-	const stream = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: id,
-		code: 'import os, time\nprint("first", end="")\nwhile not os.path.exists("go"): time.sleep(0.01)\nprint(" last")' } });
-	await until('the first event', () => stream.events.length > 0);
+	const stream = await begun(server, id, 'import os, time\nprint("first", end="")\nwhile not os.path.exists("go"): time.sleep(0.01)\nprint(" last")');
 	assert.deepEqual(stream.events.map(({ type, text }) => [type, text]), [['stdout', 'first']]);
 	assert.equal(stream.closed, false);
 	writeFileSync(join(server.cwd, 'go'), '');
@@ -358,9 +366,7 @@ shared('refusals', async (server) => {
 
 shared('an interrupt ends the code, and the context keeps its variables', async (server) => {
 	const id = await create(server);
-	const stream = new EventStream(server, '/api/execute/code', { method: 'POST',
-		body: { context_id: id, code: 'a = 7\nimport time\nprint("on")\ntime.sleep(1000)' } });
-	await until('the first output', () => stream.events.length > 0);
+	const stream = await begun(server, id, 'a = 7\nimport time\nprint("on")\ntime.sleep(1000)');
 	assert.equal((await server.api.call('POST', `/api/contexts/${id}/interrupt`, {})).interrupted, true);
 	await until('the end of the code', () => stream.closed);
 	assert.equal(raised(stream.events), 'KeyboardInterrupt');
@@ -435,8 +441,7 @@ shared('an interrupt does not cut a result in two', { timeout: 120_000 }, async 
 	const id = await create(server);
 	await execute(server, id, 'kept = 42');
 	for (let n = 0; n < times(4, 24); n += 1) {
-		const stream = new EventStream(server, '/api/execute/code', { method: 'POST',
-			body: { context_id: id, code: 'while True: display("y" * 3_000_000)' } });
+		const stream = begin(server, id, 'while True: display("y" * 3_000_000)');
 		await until('the first results', () => stream.events.length > n % 4);
 		await server.api.call('POST', `/api/contexts/${id}/interrupt`);
 		await until('the end', () => stream.closed);
@@ -447,8 +452,7 @@ shared('an interrupt does not cut a result in two', { timeout: 120_000 }, async 
 
 shared('one piece of code at a time: others wait, up to a limit', async (server) => {
 	const id = await create(server);
-	const first = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: id, code: 'import os, time\nn = 1\nprint(n)\nwhile not os.path.exists("go"): time.sleep(0.01)' } });
-	await until('the first output', () => first.events.length > 0);
+	const first = await begun(server, id, 'import os, time\nn = 1\nprint(n)\nwhile not os.path.exists("go"): time.sleep(0.01)');
 	const all = Array.from({ length: 16 }, () => execute(server, id, 'was = n\nn = was + 1'));
 	const more = Array.from({ length: 20 }, () => server.api.raw('POST', '/api/execute/code', { context_id: id, code: '"one more"' }));
 	const full = await Promise.race(more);
@@ -462,8 +466,7 @@ shared('one piece of code at a time: others wait, up to a limit', async (server)
 
 shared('a client that disconnects ends its code', async (server) => {
 	const id = await create(server);
-	const stream = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: id, code: 'b = 5\nprint(1)\nwhile True: pass' } });
-	await until('the first output', () => stream.events.length > 0);
+	const stream = await begun(server, id, 'b = 5\nprint(1)\nwhile True: pass');
 	stream.request.destroy();
 	assert.equal((await execute(server, id, 'b'))[0].text, '5');
 });
@@ -587,8 +590,7 @@ shared('code that ignores signals within one C call is killed with its context',
 	const deaf = await execute(server, id, 'n = 1\nsum(range(10 ** 15))', { timeout_ms: 300 });
 	assert.equal(raised(deaf), 'TimeoutError');
 	assert.match(deaf.at(-1).evalue, /gone/);
-	const stream = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: id, code: 'print(1)\nsum(range(10 ** 15))' } });
-	await until('the first output', () => stream.events.length > 0);
+	const stream = await begun(server, id, 'print(1)\nsum(range(10 ** 15))');
 	assert.equal((await server.api.call('POST', `/api/contexts/${id}/interrupt`, {})).interrupted, true);
 	await server.api.call('DELETE', `/api/contexts/${id}`);
 	await until('the end', () => stream.closed);
@@ -654,7 +656,7 @@ const ofSleep = () => processesNaming('1234.');
 
 scenario('an idle context expires, and one that runs code stays', { args: ['--context-ttl', '3'] }, async (server) => {
 	const busy = await create(server);
-	const running = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: busy, code: 'while True: pass' } });
+	const running = begin(server, busy, 'while True: pass');
 	const unused = await create(server);
 	const [{ text: pid }] = await execute(server, unused, 'import os; os.getpid()');
 	const used = await create(server);
@@ -680,10 +682,8 @@ shared("a killed server's executors end with it", async (server) => {
 	for (const id of [idle, busy]) pids.push(Number((await execute(server, id, 'import os; os.getpid()'))[0].text));
 	await execute(server, busy, 'import subprocess\nk = [subprocess.Popen(["sleep", f"4321.{i}"], start_new_session=bool(i % 2)) for i in range(4)]');
 	await execute(server, script, 'for (const detached of [true, false]) require("child_process").spawn("sleep", [detached ? "4321.8" : "4321.9"], { detached });');
-	const stream = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: busy, code: 'print(1)\nsum(range(10 ** 15))' } });
-	await until('the first output', () => stream.events.length > 0);
-	const endless = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: script, code: 'console.log(1); while (true);' } });
-	await until('the first output of the other', () => endless.events.length > 0);
+	const stream = await begun(server, busy, 'print(1)\nsum(range(10 ** 15))');
+	const endless = await begun(server, script, 'console.log(1); while (true);');
 	await server.kill();
 	const alive = () => pids.filter((pid) => { try { process.kill(pid, 0); return true; } catch { return false; } });
 	await until('the end of all executors', () => alive().length === 0);

@@ -180,6 +180,22 @@ static void expect(const char *want)
 	free(text);
 }
 
+static void pull(unsigned id)
+{
+	char text[40];
+	snprintf(text, sizeof text, "[\"pull\",%u]", id);
+	receive(text);
+}
+
+/* The peer asks for a stream, and gets its readable end. */
+static void start_stream(void)
+{
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	pull(1);
+	expect("[\"pipe\"]");
+	expect("[\"resolve\",1,[\"readable\",1]]");
+}
+
 static void expect_abort(const char *reason)
 {
 	char want[300];
@@ -252,8 +268,7 @@ Test(rpc_engine, values_that_json_cannot_hold)
 		char text[200];
 		snprintf(text, sizeof text, "[\"push\",{\"v\":%s}]", values[i][0]);
 		receive(text);
-		snprintf(text, sizeof text, "[\"pull\",%zu]", i + 1);
-		receive(text);
+		pull((unsigned)i + 1);
 		snprintf(text, sizeof text, "[\"resolve\",%zu,{\"v\":%s}]", i + 1, values[i][1]);
 		expect(text);
 	}
@@ -267,11 +282,8 @@ Test(rpc_engine, pipelining)
 	receive("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[{\"of\":[\"pipeline\",1,[\"a\"]]}]]]");
 	receive("[\"push\",[\"pipeline\",1,[\"nothing\",\"there\"]]]");
 	receive("[\"push\",[\"pipeline\",1,[\"a\",\"b\"],[1]]]");
-	for (int i = 2; i <= 5; i++) {
-		char text[40];
-		snprintf(text, sizeof text, "[\"pull\",%d]", i);
-		receive(text);
-	}
+	for (unsigned i = 2; i <= 5; i++)
+		pull(i);
 	expect(NULL);
 	cr_assert_eq(api.called, 1);
 	rpc_call_resolve(api.later[0], json_loads("{\"a\":{\"b\":[[5,6]]}}", 0, NULL));
@@ -317,11 +329,8 @@ Test(rpc_engine, members_of_the_main_object)
 	receive("[\"push\",[\"pipeline\",0,[\"y\",\"z\"],[]]]");
 	receive("[\"push\",[\"pipeline\",0,[\"x\",\"_z\"],[]]]");
 	receive("[\"push\",[\"import\",0,[\"x\"]]]");
-	for (int i = 1; i <= 6; i++) {
-		char text[40];
-		snprintf(text, sizeof text, "[\"pull\",%d]", i);
-		receive(text);
-	}
+	for (unsigned i = 1; i <= 6; i++)
+		pull(i);
 	expect("[\"resolve\",1,[\"export\",-1]]");
 	expect("[\"resolve\",2,3]");
 	expect("[\"resolve\",3,[\"undefined\"]]");
@@ -450,8 +459,7 @@ Test(rpc_engine, pending_calls_are_limited)
 	for (unsigned i = 0; i < RPC_CALLS_MAX + 1; i++)
 		receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
 	cr_assert_eq(api.called, RPC_CALLS_MAX);
-	snprintf(text, sizeof text, "[\"pull\",%u]", RPC_CALLS_MAX + 1);
-	receive(text);
+	pull(RPC_CALLS_MAX + 1);
 	snprintf(text, sizeof text, "[\"reject\",%u,", RPC_CALLS_MAX + 1);
 	size_t length;
 	char *message = next_text(&length);
@@ -468,13 +476,11 @@ Test(rpc_engine, pending_calls_are_limited)
 
 Test(rpc_engine, unread_replies_delay_calls)
 {
-	char text[80];
 	size_t length, answered = 0;
 	char *message;
 	for (int i = 1; i <= 20; i++) {
 		receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
-		snprintf(text, sizeof text, "[\"pull\",%d]", i);
-		receive(text);
+		pull((unsigned)i);
 		/* Each call returns a megabyte. */
 		if (api.later_count == (size_t)i) {
 			json_t *big = json_sprintf("%*s", 1 << 20, "y");
@@ -495,10 +501,7 @@ Test(rpc_engine, our_stream)
 {
 	api.pieces = 2;
 	api.piece_size = 3;
-	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	receive("[\"pull\",1]");
-	expect("[\"pipe\"]");
-	expect("[\"resolve\",1,[\"readable\",1]]");
+	start_stream();
 	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"enp6\"]]]]");
 	receive("[\"release\",1,1]");
 	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"enp6\"]]]]");
@@ -528,10 +531,7 @@ Test(rpc_engine, our_stream_waits_for_its_reader)
 	char *message;
 	api.pieces = 1000;
 	api.piece_size = 10000;
-	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	receive("[\"pull\",1]");
-	expect("[\"pipe\"]");
-	expect("[\"resolve\",1,[\"readable\",1]]");
+	start_stream();
 	for (; (message = next_text(&length)); sent++)
 		free(message);
 	cr_assert_geq(sent, RPC_WINDOW / 10200);
@@ -545,10 +545,7 @@ Test(rpc_engine, our_stream_is_cancelled)
 {
 	api.pieces = 5;
 	api.piece_size = 1;
-	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	receive("[\"pull\",1]");
-	expect("[\"pipe\"]");
-	expect("[\"resolve\",1,[\"readable\",1]]");
+	start_stream();
 	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"eg\"]]]]");
 	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"eg\"]]]]");
 	receive("[\"reject\",2,[\"error\",\"Error\",\"cancelled\"]]");
@@ -561,10 +558,7 @@ Test(rpc_engine, our_stream_is_cancelled)
 Test(rpc_engine, our_stream_fails)
 {
 	api.broken = true;
-	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	receive("[\"pull\",1]");
-	expect("[\"pipe\"]");
-	expect("[\"resolve\",1,[\"readable\",1]]");
+	start_stream();
 	expect("[\"stream\",[\"pipeline\",1,[\"abort\"],[[\"error\",\"Error\",\"oops\"]]]]");
 	receive("[\"resolve\",2,[\"undefined\"]]");
 	expect("[\"release\",1,1]");
@@ -573,10 +567,7 @@ Test(rpc_engine, our_stream_fails)
 Test(rpc_engine, our_stream_has_nothing_at_times)
 {
 	api.wait = true;
-	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	receive("[\"pull\",1]");
-	expect("[\"pipe\"]");
-	expect("[\"resolve\",1,[\"readable\",1]]");
+	start_stream();
 	expect(NULL);
 	cr_assert_not(rpc_engine_has_next(e));
 	rpc_flow_more(api.flow);
@@ -606,9 +597,7 @@ Test(rpc_engine, number_of_streams_is_limited)
 	for (unsigned i = 0; i < RPC_STREAMS_MAX + 1; i++)
 		receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
 	cr_assert_eq(api.closed, 1);
-	char text[40];
-	snprintf(text, sizeof text, "[\"pull\",%u]", RPC_STREAMS_MAX + 1);
-	receive(text);
+	pull(RPC_STREAMS_MAX + 1);
 	size_t length;
 	char *message = next_text(&length);
 	cr_assert_not_null(strstr(message, "LIMIT_REACHED"));

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { outcome } from './lib/api.mjs';
-import { rssAnon } from './lib/proc.mjs';
+import { descriptors, rssAnon } from './lib/proc.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -18,6 +18,9 @@ const openSession = async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	return (...names) => path.join(server.cwd, ...names);
 };
+
+/** Number of files of the working directory that the server has open. */
+const opened = (server) => Object.values(descriptors(server.pid)).filter((name) => name.startsWith(`${server.cwd}/`)).length;
 
 /** A request whose body the test writes. */
 function raw(server, name, headers = {}, method = 'PUT') {
@@ -105,24 +108,17 @@ scenario('a file is written as the body arrives', async (server) => {
 scenario('an interrupted body leaves the old file, and no temporary file', async (server) => {
 	const at = await openSession(server);
 	writeFileSync(at('kept'), 'old');
-	const open = () => readdirSync(`/proc/${server.pid}/fd`).filter((fd) => {
-		try {
-			return readlinkSync(`/proc/${server.pid}/fd/${fd}`).startsWith(server.cwd);
-		} catch {
-			return false;
-		}
-	}).length;
 	for (let i = 0; i < 5; i++) {
 		const request = raw(server, 'kept', { 'Content-Length': 1_000_000 });
 		request.write('x'.repeat(300_000));
-		await until('the temporary file', () => open() > 0);
+		await until('the temporary file', () => opened(server) > 0);
 		request.destroy();
-		await until('the end of the temporary file', () => open() === 0);
+		await until('the end of the temporary file', () => opened(server) === 0);
 	}
 	assert.equal(readFileSync(at('kept'), 'utf8'), 'old');
 	const request = raw(server, 'kept', { 'Content-Length': 1_000_000 });
 	request.write('x'.repeat(300_000));
-	await until('the temporary file', () => open() > 0);
+	await until('the temporary file', () => opened(server) > 0);
 	await server.kill('SIGKILL');
 	assert.equal(readFileSync(at('kept'), 'utf8'), 'old');
 	assert.deepEqual(readdirSync(server.cwd), ['kept']);
@@ -157,13 +153,7 @@ scenario('no update is lost', { timeout: 90_000 }, async (server) => {
 	const { headers: { etag } } = await get(server, 'n');
 	const request = raw(server, 'n', { 'If-Match': etag, 'Content-Length': 10 });
 	request.write('12345');
-	await until('the temporary file', () => readdirSync(`/proc/${server.pid}/fd`).some((fd) => {
-		try {
-			return readlinkSync(`/proc/${server.pid}/fd/${fd}`).startsWith(`${server.cwd}/`);
-		} catch {
-			return false;
-		}
-	}));
+	await until('the temporary file', () => opened(server) > 0);
 	assert.equal((await put(server, 'n', 'by another')).status, 200);
 	request.end('67890');
 	const answer = await request.answer;

@@ -17,7 +17,6 @@ Test(api_run, invalid_requests)
 {
 	static const struct refused cases[] = {{RUN, NULL, INVALID, "command"},
 		{RUN, "{}", INVALID, "command"}, {RUN, "{'command':1}", INVALID, "command"},
-		{RUN, "{'command':['ls']}", INVALID, "command"},
 		{RUN, "{'command':''}", 400, "INVALID_COMMAND"},
 		{RUN, "{'command':' \\n'}", 400, "INVALID_COMMAND"},
 		{RUN, "{'command':'a\\u0000b'}", 400, "INVALID_COMMAND"},

@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { cli } from './lib/cli.mjs';
+import { connect } from './lib/mcp.mjs';
 import { inEach, pidOf, shells } from './lib/shells.mjs';
 import { times } from './lib/soak.mjs';
 import { together } from './lib/together.mjs';
@@ -145,9 +144,8 @@ shared('the same with pipes, streams, MCP and the command line', (server) => inE
 	noticed(await recordOf(server, shell, { id: execId }), 'read later');
 	const honest = await execute('true');
 	assert.deepEqual([honest.success, 'suspect' in honest], [true, false]);
-	const client = new Client({ name: 'sdk', version: '1' });
-	await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${server.token}` } } }));
-	const { structuredContent, content } = await client.callTool({ name: 'exec', arguments: { session_id: shell, command: forger(shell, 'mr') } });
+	const { client, call } = await connect(server, 'sdk');
+	const { structuredContent, content } = await call('exec', { session_id: shell, command: forger(shell, 'mr') });
 	await client.close();
 	assert.deepEqual([structuredContent.exit_code, structuredContent.suspect, structuredContent.output_exact], [7, true, false]);
 	assert.match(content[0].text, /^exit code 7.*forge/);

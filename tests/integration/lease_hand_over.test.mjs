@@ -1,7 +1,6 @@
 // A lease passes from a program to a person and back: at once, or when its command has ended, with a note.
 import assert from 'node:assert/strict';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { connect } from './lib/mcp.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -73,10 +72,8 @@ scenario('a running command may finish, but no command is started after it', asy
 scenario('an agent gets the note over MCP', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
-	const client = new Client({ name: 'robot', version: '1' });
-	await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${server.token}` } } }));
-	server.clients.add({ terminate: () => client.close() });
-	const call = (name, args) => client.callTool({ name, arguments: { session_id: 's', ...args } }, undefined, { timeout: 60_000 });
+	const robot = await connect(server, 'robot');
+	const call = (name, args) => robot.call(name, { session_id: 's', ...args });
 	const theirs = (await call('lease', { ttl_ms: 60_000 })).structuredContent.lease;
 	const { id } = (await api.call('POST', lease, { owner: 'Ada', take: 'now', ...TTL })).lease;
 	assert.equal((await call('exec', { command: 'true', lease: theirs })).structuredContent.error.context.lease.owner, 'Ada');

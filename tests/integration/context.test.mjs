@@ -452,7 +452,7 @@ shared('an interrupt does not cut a result in two', { timeout: 120_000 }, async 
 
 shared('one piece of code at a time: others wait, up to a limit', async (server) => {
 	const id = await create(server);
-	const first = await begun(server, id, 'import os, time\nn = 1\nprint(n)\nwhile not os.path.exists("go"): time.sleep(0.01)');
+	await begun(server, id, 'import os, time\nn = 1\nprint(n)\nwhile not os.path.exists("go"): time.sleep(0.01)');
 	const all = Array.from({ length: 16 }, () => execute(server, id, 'was = n\nn = was + 1'));
 	const more = Array.from({ length: 20 }, () => server.api.raw('POST', '/api/execute/code', { context_id: id, code: '"one more"' }));
 	const full = await Promise.race(more);
@@ -682,8 +682,8 @@ shared("a killed server's executors end with it", async (server) => {
 	for (const id of [idle, busy]) pids.push(Number((await execute(server, id, 'import os; os.getpid()'))[0].text));
 	await execute(server, busy, 'import subprocess\nk = [subprocess.Popen(["sleep", f"4321.{i}"], start_new_session=bool(i % 2)) for i in range(4)]');
 	await execute(server, script, 'for (const detached of [true, false]) require("child_process").spawn("sleep", [detached ? "4321.8" : "4321.9"], { detached });');
-	const stream = await begun(server, busy, 'print(1)\nsum(range(10 ** 15))');
-	const endless = await begun(server, script, 'console.log(1); while (true);');
+	await begun(server, busy, 'print(1)\nsum(range(10 ** 15))');
+	await begun(server, script, 'console.log(1); while (true);');
 	await server.kill();
 	const alive = () => pids.filter((pid) => { try { process.kill(pid, 0); return true; } catch { return false; } });
 	await until('the end of all executors', () => alive().length === 0);

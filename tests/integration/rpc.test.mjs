@@ -429,12 +429,12 @@ shared('a refused upgrade is reported as such', async (server) => {
 rpc('code runs, with callbacks', async (main) => {
 	const context = await main.interpreter.createCodeContext({ language: 'python', cwd: '/tmp', envVars: { NAME: 'me' } });
 	assert.deepEqual([context.language, context.cwd, context.createdAt instanceof Date], ['python', '/tmp', true]);
-	const seen = [];
+	const seen = { stdout: '', results: [] };
 	const value = await main.interpreter.runCodeStream(context.id, 'import os\nprint("out", os.environ["NAME"])\n[1]', 'python', {
-		onStdout({ text, timestamp }) { seen.push(text, timestamp > 0); },
-		onResult({ json }) { seen.push(json); },
+		onStdout({ text, timestamp }) { seen.stdout += timestamp > 0 ? text : 'no time'; },
+		onResult({ json }) { seen.results.push(json); },
 	});
-	assert.deepEqual([value, seen], [undefined, ['out me\n', true, [1]]]);
+	assert.deepEqual([value, seen], [undefined, { stdout: 'out me\n', results: [[1]] }]);
 	// A callback that throws, or is missing, affects nothing else.
 	await main.interpreter.runCodeStream(context.id, 'print(1)', 'python', { onStdout() { throw new Error('mine'); } });
 	await main.interpreter.runCodeStream(context.id, 'print(1)', 'python', {});

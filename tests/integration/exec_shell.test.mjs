@@ -9,22 +9,13 @@ import { together } from './lib/together.mjs';
 import { stays, until } from './lib/until.mjs';
 
 const ask = (server, session, fields) => server.api.raw('POST', `/api/session/${session}/exec`, { queue: true, ...fields });
-const rc = (server, text) => writeFileSync(path.join(server.home, '.bashrc'), text);
 const count = (text, word) => text.split(word).length - 1;
 
-const group = together();
-/** A test on a shared server, with the usual startup file of bash. */
-function shared(name, options, body) {
-	if (typeof options === 'function') [options, body] = [{}, options];
-	group(name, options, (server) => {
-		rc(server, "PS1='\\$ '\nunset HISTFILE\n");
-		return body(server);
-	});
-}
+const shared = together();
 
 shared('input before the first prompt reaches the shell once, in order', { timeout: 100_000 }, async (server) => {
 	// Startup files that read pending input, and change the terminal's modes.
-	rc(server, "sleep 0.3; stty -echo -icanon; timeout 0.1 cat </dev/null; stty sane; PS1='> '\n");
+	server.startup("sleep 0.3; stty -echo -icanon; timeout 0.1 cat </dev/null; stty sane; PS1='> '\n");
 	const file = path.join(server.cwd, 'typed');
 	await Promise.all(Array.from({ length: times(4, 8) }, async (_, at) => {
 		const session = `s${at}`;
@@ -52,7 +43,7 @@ shared('input before the first prompt reaches the shell once, in order', { timeo
 
 shared('input while the first prompt is made is shown once', async (server) => {
 	const put = (name) => writeFileSync(path.join(server.cwd, name), '');
-	rc(server, `until [ -e begin ]; do sleep 0.01; done; PS1='$(touch made; until [ -e go ]; do sleep 0.01; done)> '\n`);
+	server.startup(`until [ -e begin ]; do sleep 0.01; done; PS1='$(touch made; until [ -e go ]; do sleep 0.01; done)> '\n`);
 	await server.api.create({ id: 's', cwd: server.cwd });
 	await server.api.input('s', 'echo one""\r');
 	put('begin');
@@ -66,7 +57,7 @@ shared('input while the first prompt is made is shown once', async (server) => {
 });
 
 shared('startup files that read from the terminal get the input', async (server) => {
-	rc(server, "read -p 'name? ' name; echo \"it is $name\"; PS1='> '\n");
+	server.startup("read -p 'name? ' name; echo \"it is $name\"; PS1='> '\n");
 	await server.api.create({ id: 's' });
 	const waiting = ask(server, 's', { command: 'echo "$name"' });
 	await server.outputMatches('s', /name\? /);
@@ -90,7 +81,7 @@ shared('Ctrl-S does not stop a terminal, and no program is run before the first 
 	const ran = path.join(server.cwd, 'ran');
 	const flow = async (id) => (await server.run(id, '/bin/stty -a')).match(/-?ixon/)[0];
 	writeFileSync(path.join(server.home, 'stty'), `#!/bin/sh\necho "$@" >>${ran}\nexec /bin/stty "$@"\n`, { mode: 0o755 });
-	rc(server, 'PATH=$HOME:$PATH\n');
+	server.startup('PATH=$HOME:$PATH\n');
 	await server.session({ id: 's' });
 	assert.equal(await flow('s'), '-ixon');
 	assert.ok(!existsSync(ran));
@@ -99,7 +90,7 @@ shared('Ctrl-S does not stop a terminal, and no program is run before the first 
 	await server.api.input('s', '\x13\r');
 	assert.match((await read).json.data.output, /\n1\n$/);
 	// A startup file may enable it, and other shells keep it.
-	rc(server, '/bin/stty ixon\n');
+	server.startup('/bin/stty ixon\n');
 	await server.session({ id: 't' });
 	assert.equal(await flow('t'), 'ixon');
 	await server.api.create({ id: 'sh', shell: 'sh' });
@@ -109,7 +100,7 @@ shared('Ctrl-S does not stop a terminal, and no program is run before the first 
 
 shared('a shell is starting until its first prompt, and reports what its startup files wait for', async (server) => {
 	const go = path.join(server.cwd, 'go');
-	rc(server, `echo begins; until [ -e ${go} ]; do sleep 0.05; done
+	server.startup(`echo begins; until [ -e ${go} ]; do sleep 0.05; done
 read -p 'name? ' name; read -sp 'secret? ' secret; read -n1 -p 'key? ' key; echo "it is $name $secret $key"; PS1='> '\n`);
 	await server.api.create({ id: 's' });
 	await server.outputMatches('s', /begins/);
@@ -126,7 +117,7 @@ read -p 'name? ' name; read -sp 'secret? ' secret; read -n1 -p 'key? ' key; echo
 	assert.match(await server.api.text('s'), /it is Ada x y/);
 	// A shell without line editing reaches a prompt too, and so does a shell that replaced ours.
 	for (const [id, text] of [['t', "set +o emacs +o vi; PS1='> '\n"], ['u', "exec env PS1='> ' bash --norc -i\n"]]) {
-		rc(server, text);
+		server.startup(text);
 		await server.api.create({ id });
 		await until('a prompt', async () => (await state(server, id)).status === 'prompt');
 	}
@@ -151,13 +142,13 @@ shared('nothing is typed into a program that has replaced bash', { timeout: 100_
 		assert.doesNotMatch(await server.api.text(session, offset), /7399|17~/);
 	}
 	// From a startup file, with a command waiting.
-	rc(server, 'sleep 0.2; exec dash\n');
+	server.startup('sleep 0.2; exec dash\n');
 	await server.api.create({ id: 'rc' });
 	const { json } = await ask(server, 'rc', { command: 'echo no' });
 	assert.equal((json.data ?? json).endedBy, 'not_started', JSON.stringify(json));
 	assert.doesNotMatch(await server.api.text('rc'), /7399|17~/);
 	// Without line editing the key binding would not work.
-	rc(server, 'set +o emacs +o vi\n');
+	server.startup('set +o emacs +o vi\n');
 	await server.api.create({ id: 'plain' });
 	const early = await ask(server, 'plain', { command: 'echo no' });
 	assert.equal((early.json.data ?? early.json).endedBy, 'not_started', early.text);

@@ -10,15 +10,7 @@ const id = 's';
 const exec = (server, command, fields = {}, session = id) => server.api.call('POST', `/api/session/${session}/exec`,
 	{ command, queue: true, timeoutMs: 20_000, ...fields }).then(({ data }) => data);
 
-const group = together();
-/** A test on a shared server, with the usual startup file. */
-function shared(name, options, body) {
-	if (typeof options === 'function') [options, body] = [{}, options];
-	group(name, options, (server) => {
-		writeFileSync(path.join(server.home, '.bashrc'), "PS1='\\$ '\nunset HISTFILE\n");
-		return body(server);
-	});
-}
+const shared = together();
 
 /** Nothing of our code is visible to people. */
 async function clean(server, session = id) {
@@ -87,7 +79,7 @@ shared('functions and aliases with the names of builtins, all at once', { timeou
 		assert.ok(!existsSync(called), existsSync(called) && readFileSync(called, 'utf8'));
 	}
 	// The same from the startup file, before the first prompt.
-	writeFileSync(path.join(server.home, '.bashrc'), `${all('alias')}\n${all('function')}\n`);
+	server.startup(`${all('alias')}\n${all('function')}\n`);
 	await server.api.create({ id: 'rc', rows: 40 });
 	await assertWorks(server, 'rc', {}, 'rc');
 	await clean(server, 'rc');
@@ -247,7 +239,7 @@ PROMPT_COMMAND=__bp_install
 
 shared('bash-preexec gets the commands', async (server) => {
 	const log = path.join(server.cwd, 'log');
-	writeFileSync(path.join(server.home, '.bashrc'), preexec(log));
+	server.startup(preexec(log));
 	await server.api.create({ id });
 	await until('the prompt', async () => (await server.api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
 	const commands = ['echo one', 'false', 'echo two; echo three', 'true | cat', 'echo "a\nb"', '(exit 3)'];

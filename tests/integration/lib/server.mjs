@@ -44,7 +44,7 @@ export class Server {
 		this.cwd = options.cwd ?? path.join(this.root, 'start');
 		mkdirSync(this.home);
 		mkdirSync(this.cwd, { recursive: true });
-		writeFileSync(path.join(this.home, '.bashrc'), 'PS1=\'\\$ \'\nunset HISTFILE\n');
+		this.startup();
 		this.stderr = '';
 		this.stdout = '';
 		this.urls = [];
@@ -54,6 +54,11 @@ export class Server {
 		this.clients = new Set();
 		this.api = new Api(() => this.base, { token: () => this.token });
 		alive.add(this);
+	}
+
+	/** Write the startup file of bash. */
+	startup(text = "PS1='\\$ '\nunset HISTFILE\n") {
+		writeFileSync(path.join(this.home, '.bashrc'), text);
 	}
 
 	/** Start or restart it, with the same runtime directory and, by default, the same port. */

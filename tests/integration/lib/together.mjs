@@ -20,12 +20,13 @@ const kinds = {
 };
 
 /**
- * Remove what a test has left: clients, sessions except those in `keep`, processes and other objects, and files in the server's working
- * directory.
+ * Remove what a test has left: clients, sessions except those in `keep`, processes and other objects, files in the server's working
+ * directory, and another startup file of bash.
  */
 export async function tidy(server, keep = []) {
 	const { api } = server;
 	hangUp(server);
+	server.startup();
 	for (const [kind, [route, listed, removal]] of Object.entries(kinds)) {
 		await until(`end of all ${kind}`, async () => {
 			const left = listed(await api.call('GET', route)).filter((each) => kind !== 'sessions' || !keep.includes(each));

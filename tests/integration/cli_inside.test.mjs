@@ -69,7 +69,7 @@ scenario('notify and open: an event, and a message to all clients', async (serve
 	// Of a flood of messages the latest are sent, always including the last.
 	for (let i = 0; i < 3; i += 1)
 		await Promise.all(Array.from({ length: 20 }, (_, n) => server.api.call('POST', '/api/session/box/notify', { text: `flood ${i} ${n}` })));
-	await good('notify', 'the last');
+	await good('notify', 'the last message');
 	await until('the last message', () => late.messages.some(({ text }) => text === 'the last message'));
 
 	for (const args of [['notify'], ['notify', '--title', 'x'], ['open'], ['open', 'javascript:alert(1)'], ['open', 'http://a', 'b']])

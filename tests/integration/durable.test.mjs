@@ -54,7 +54,7 @@ shared('the holder dies: a command that ran is never reported as not started', {
 	await server.api.delete(id);
 	await server.session({ id });
 	const refused = await server.api.refused(500, 'COMMAND_EXECUTION_ERROR', 'POST', '/api/execute', { command: 'echo ran >>ran; kill -9 $PPID', sessionId: id });
-	assert.match(refused.message, /not known/);
+	assert.match(refused.message, /outcome of the command is unknown/);
 	assert.equal(refused.context.endedBy, 'unknown');
 });
 

@@ -305,7 +305,7 @@ shared('WebSockets and other upgrades pass both ways, by host and by path', asyn
 		const own = `http://${preview.host}:${server.port}`;
 		const open = (path, options) => new WebSocket(`ws://127.0.0.1:${server.port}${path}`, options);
 		const echoes = async (socket) => {
-			await within('the open socket', new Promise((resolve, reject) => { socket.once('the open socket', resolve).once('error', reject); }));
+			await within('the open socket', new Promise((resolve, reject) => { socket.once('open', resolve).once('error', reject); }));
 			for (const size of [1, 70_000, 3_000_000]) {
 				const sent = Buffer.alloc(size, size);
 				const back = new Promise((resolve) => { socket.once('message', resolve); });
@@ -642,7 +642,7 @@ scenario('over TLS', { args: ['--tls-cert', cert, '--tls-key', key] }, async (se
 		// A path of Ringside's own sockets, and a head in many TLS records: libwebsockets must not handle it.
 		for (const [path, headers] of [['/', {}], ['/ws/pty?sessionId=s', { 'X-Long': 'y'.repeat(6000) }]]) {
 			const socket = new WebSocket(`wss://127.0.0.1:${server.port}${path}`, { ...options, headers: { Host: `${preview.host}:${server.port}`, ...headers } });
-			await within('the open socket', new Promise((resolve, reject) => { socket.once('the open socket', resolve).once('error', reject); }));
+			await within('the open socket', new Promise((resolve, reject) => { socket.once('open', resolve).once('error', reject); }));
 			const back = new Promise((resolve) => { socket.once('message', resolve); });
 			const sent = Buffer.alloc(300_000, 'z');
 			socket.send(sent);

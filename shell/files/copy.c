@@ -88,10 +88,12 @@ static int copy_directory(int from_fd, const char *from, int to_fd, const char *
 	if (rc < 0)
 		return rc;
 	DIR *dir = dir_open(from_fd, from);
-	int inside = dir ? openat(to_fd, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	if (!dir)
+		return -errno;
+	int inside = openat(to_fd, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (inside < 0)
 		rc = -errno;
-	while (dir && rc == 0) {
+	while (rc == 0) {
 		errno = 0;
 		const struct dirent *e = readdir(dir);
 		if (!e) {
@@ -107,8 +109,7 @@ static int copy_directory(int from_fd, const char *from, int to_fd, const char *
 		rc = -errno;
 	if (inside >= 0)
 		close(inside);
-	if (dir)
-		closedir(dir);
+	closedir(dir);
 	return rc;
 }
 

@@ -309,9 +309,11 @@ void process_on_attached(struct held *h)
 	p->table->counters.adopted += p->held.adopted;
 	if (p->state == PROCESS_RUNNING)
 		process_start_time_limit(p);
-	held_run_turn(h);
 	struct ring_exit exit;
-	if (p->ring_open && ring_exited(&p->held.link.ring, &exit)) {
+	/* Asked before the turn, which then reads all output and events before the end. */
+	bool exited = ring_exited(&p->held.link.ring, &exit);
+	held_run_turn(h);
+	if (p->ring_open && exited) {
 		note_exit(p); /* its event may be lost */
 		held_make_busy(&p->held);
 	}

@@ -64,7 +64,7 @@ static void open_tables(struct memory_api *m)
 void memory_api_open(void)
 {
 	struct memory_api *m = &memory_api;
-	*m = (struct memory_api){.open = true};
+	*m = (struct memory_api){0};
 	log_set_level(LOG_ERROR);
 	folder_make(&m->folder);
 	cr_assert_eq(uv_loop_init(&m->loop), 0);
@@ -144,13 +144,6 @@ void memory_api_close(void)
 	cr_expect_eq(m->api.process_waits, 0);
 	cr_expect_eq(m->api.port_watches, 0);
 	folder_remove(&m->folder);
-	m->open = false;
-}
-
-void memory_api_clear_up(void)
-{
-	if (memory_api.open)
-		folder_remove(&memory_api.folder); /* the test failed before memory_api_close() */
 }
 
 /* Sessions and processes */

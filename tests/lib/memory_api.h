@@ -8,7 +8,6 @@
 #include "shell/process/processes.h"
 #include "shell/session/sessions.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_call.h"
 #include "tests/lib/memory_holder.h"
 #include "tests/lib/until.h"
@@ -37,21 +36,11 @@ struct memory_api {
 	struct api api;
 	struct dispatcher dispatcher;
 	struct call *calls; /* which call_end() has not freed */
-	bool open;
 };
 extern struct memory_api memory_api;
 
-/*
- * memory_api_open() and memory_api_clear_up() are .init and .fini of a suite. The macro is the last line of each test:
- * it fails if memory is leaked or something is still open.
- */
+/* .init and .fini of a suite. The second fails if something is still open. */
 void memory_api_open(void);
-void memory_api_clear_up(void);
-#define MEMORY_API_CLOSE()          \
-	do {                        \
-		memory_api_close(); \
-		ASSERT_NO_LEAKS();  \
-	} while (0)
 void memory_api_close(void);
 
 /* Close the tables as at the end of the server; pending requests are answered. No request may follow. */

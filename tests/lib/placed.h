@@ -3,7 +3,6 @@
 
 #include "shell/files/place.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 
 static struct folder folder;
 static struct place place;
@@ -21,5 +20,4 @@ static inline void placed_leave(void)
 {
 	place_leave(&place);
 	folder_remove(&folder);
-	ASSERT_NO_LEAKS();
 }

@@ -9,7 +9,6 @@
 #include "shell/held/table.h"
 #include "shell/store/directory.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_holder.h"
 #include "tests/lib/until.h"
 

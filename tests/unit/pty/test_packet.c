@@ -1,7 +1,6 @@
 /* Packets from a process that pretends to be a holder. */
 #include "pty/packet.h"
 
-#include "tests/lib/leak.h"
 #include "tests/lib/open_fds.h"
 #include "tests/lib/send_fds.h"
 

@@ -1,6 +1,5 @@
 #include "pty/spawn.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/open_fds.h"
 
 #include <criterion/criterion.h>
@@ -80,7 +79,6 @@ Test(spawn_holder, missing_program)
 	cr_assert_eq(pid, 77);
 	cr_assert_eq(fd, 77);
 	cr_assert_eq(open_fds(), before);
-	ASSERT_NO_LEAKS();
 }
 
 Test(spawn_holder, too_many_arguments)

@@ -1,5 +1,4 @@
 #include "ring/history.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_ring.h"
 #include "tests/lib/random.h"
 
@@ -582,7 +581,6 @@ Test(history_catch_up, sets_mute_before_to_the_head)
 	cr_assert_eq(h.mute_before, 6);
 	history_finish(&h);
 	tear_down();
-	ASSERT_NO_LEAKS();
 }
 
 Test(history_catch_up, queries_stay_blanked)

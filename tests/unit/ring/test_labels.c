@@ -1,6 +1,5 @@
 #include "ring/labels.h"
 
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_ring.h"
 #include "tests/lib/random.h"
 
@@ -28,7 +27,6 @@ Test(labels, each_byte_has_its_source)
 	assert_writer(&l, 8, EVENT_SOURCE_STDOUT, 9);
 	assert_writer(&l, 9, EVENT_SOURCE_STDERR, UINT64_MAX);
 	labels_finish(&l);
-	ASSERT_NO_LEAKS();
 }
 
 Test(labels, later_label_at_the_same_offset_counts)
@@ -57,7 +55,6 @@ Test(labels, forgetting_keeps_the_source_of_the_rest)
 	labels_forget(&l, UINT32_MAX);
 	assert_writer(&l, UINT32_MAX, EVENT_SOURCE_STDERR, UINT64_MAX);
 	labels_finish(&l);
-	ASSERT_NO_LEAKS();
 }
 
 Test(labels, too_many_raise_the_floor)
@@ -71,7 +68,6 @@ Test(labels, too_many_raise_the_floor)
 	assert_writer(&l, l.floor, EVENT_SOURCE_STDERR, l.floor + 3);
 	assert_writer(&l, 3 * (LABELS_MAX + 1000), EVENT_SOURCE_STDERR, UINT64_MAX);
 	labels_finish(&l);
-	ASSERT_NO_LEAKS();
 }
 
 Test(labels, only_events_of_type_source_are_added)

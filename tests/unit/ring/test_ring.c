@@ -1,5 +1,4 @@
 #include "ring/ring.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -52,7 +51,6 @@ static void expect_refused(int fd, int rc)
 	ring_close(&r); /* harmless */
 	if (fd >= 0)
 		close(fd);
-	ASSERT_NO_LEAKS();
 }
 
 Test(ring_round_size, is_a_power_of_two_within_limits)
@@ -81,7 +79,6 @@ Test(ring_create, header_describes_the_ring)
 	cr_assert_eq(r.header->exited, 0);
 	ring_close(&r);
 	close(fd);
-	ASSERT_NO_LEAKS();
 }
 
 Test(ring_create, layout_is_frozen)
@@ -155,7 +152,6 @@ Test(ring_create, creator_can_write_after_the_seals)
 	ring_close(&reader);
 	ring_close(&r);
 	close(fd);
-	ASSERT_NO_LEAKS();
 }
 
 Test(ring_create, untouched_pages_cost_no_memory)

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "tests/lib/random.h"
 #include "tests/lib/scanned.h"
 
@@ -305,7 +304,6 @@ Test(scan_feed, examples_at_every_cut, .timeout = 30)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
 		try_all_cuts(&examples[i]);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scan_feed, offsets_are_absolute)

@@ -1,6 +1,5 @@
 #include "shell/environment.h"
 #include "shell/words.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -45,7 +44,6 @@ Test(environment_inherit, login_variables_are_inherited)
 	cr_assert_str_eq(value_of(list, "LC_ALL"), "");
 	cr_assert_str_eq(value_of(list, "PWD"), "/a=b");
 	words_free(list);
-	ASSERT_NO_LEAKS();
 }
 
 Test(environment_inherit, other_variables_are_dropped)
@@ -76,7 +74,6 @@ Test(environment_inherit, requested_variables_are_inherited)
 	cr_assert_str_eq(value_of(list, "EMPTY"), "");
 	cr_assert_str_eq(value_of(list, "AWS_PROFILE"), "work");
 	words_free(list);
-	ASSERT_NO_LEAKS();
 }
 
 Test(environment_may_request, table)
@@ -140,7 +137,6 @@ Test(environment_create, given_values_win)
 	cr_assert_str_eq(value_of(list, "B"), "y");
 	cr_assert_eq(count(list), 6);
 	words_free(list);
-	ASSERT_NO_LEAKS();
 }
 
 Test(environment_create, prefix_of_a_name_is_another_name)
@@ -182,7 +178,6 @@ Test(environment_with, adds_a_variable_which_wins)
 	cr_assert_str_eq(value_of(list, "C"), "");
 	cr_assert_eq(count(list), 3);
 	words_free(list);
-	ASSERT_NO_LEAKS();
 }
 
 Test(environment_name_is_valid, table)

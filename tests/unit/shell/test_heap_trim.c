@@ -1,6 +1,6 @@
 #include "shell/heap_trim.h"
 
-#include "tests/lib/leak.h"
+#include "tests/lib/asan.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
@@ -27,7 +27,7 @@ Test(heap_trim_is_due, only_memory_freed_since_the_last_time_counts)
 	cr_assert_not(heap_trim_is_due(&h, HEAP_TRIM_MIN / 2));
 }
 
-#ifndef LEAK_CHECK /* sanitizers keep freed memory */
+#ifndef ASAN /* sanitizers keep freed memory */
 static size_t resident(void)
 {
 	unsigned long size = 0, pages = 0;

@@ -1,5 +1,4 @@
 #include "shell/workers.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
@@ -53,7 +52,6 @@ static void tear_down(void)
 	workers_close(workers);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	cr_assert_eq(uv_loop_close(&loop), 0);
-	ASSERT_NO_LEAKS();
 }
 
 static struct job make(uv_sem_t *gate)

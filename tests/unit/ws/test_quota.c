@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/quota.h"
 
 #include <criterion/criterion.h>
@@ -102,7 +101,6 @@ Test(quota, released_places_can_be_acquired_again)
 		cr_assert_null(all.table, "all places are released");
 		cr_assert_eq(all.had[QUOTA_WAITS], 0);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(quota, amounts)

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/request.h"
 
 #include <criterion/criterion.h>
@@ -124,7 +123,6 @@ Test(reply_success, has_a_timestamp_and_the_body)
 	cr_assert_eq(strlen(text_of(body, "timestamp")), 24);
 	json_decref(body);
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(reply_success, without_a_body)
@@ -150,7 +148,6 @@ Test(reply_error, has_the_shape_of_the_sandbox)
 	cr_assert_str_eq(text_of(json_object_get(body, "context"), "sessionId"), "x");
 	json_decref(body);
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(reply_error, without_a_context)
@@ -171,7 +168,6 @@ Test(reply_error, invalid_utf8_is_answered_all_the_same)
 	cr_assert_geq(r->reply.status, 400);
 	json_decref(body_of(r));
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(reply_invalid, names_the_field)
@@ -186,7 +182,6 @@ Test(reply_invalid, names_the_field)
 	cr_assert_str_eq(text_of(json_array_get(list, 0), "code"), "invalid");
 	json_decref(body);
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(reply_json, null_means_out_of_memory)
@@ -208,7 +203,6 @@ Test(reply_header, is_copied)
 	cr_assert_str_eq(r->reply.headers[0].value, "x");
 	reply_success(r, NULL);
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(reply_bytes, second_reply_aborts, .signal = SIGABRT)
@@ -226,7 +220,6 @@ Test(request_abandon, later_reply_is_dropped)
 	reply_success(r, NULL);
 	cr_assert_eq(answered, 0);
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(request_abandon, closes_a_stream_once)
@@ -236,7 +229,6 @@ Test(request_abandon, closes_a_stream_once)
 	cr_assert_eq(streaming, 1);
 	request_abandon(r);
 	cr_assert_eq(closed, 1);
-	ASSERT_NO_LEAKS();
 }
 
 Test(request_abandon, notifies_the_handler)
@@ -255,7 +247,6 @@ Test(request_abandon, notifies_the_handler)
 	request_abandon(r);
 	cr_expect_eq(closed, 1);
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(request_abandon, later_stream_is_closed)
@@ -268,7 +259,6 @@ Test(request_abandon, later_stream_is_closed)
 	cr_assert_eq(closed, 1);
 	request_unref(r);
 	cr_assert_eq(closed, 1);
-	ASSERT_NO_LEAKS();
 }
 
 Test(request_unref, frees_all_it_owns)
@@ -280,7 +270,6 @@ Test(request_unref, frees_all_it_owns)
 	cr_assert_str_eq(request_param(r, "a"), "1");
 	request_unref(request_ref(r));
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 /* A request with this target; want is the result of parsing it. */
@@ -301,7 +290,6 @@ Test(request_parse_target, path_and_params)
 	cr_assert_str_eq(r->params[2], "z");
 	cr_assert_str_eq(request_param(r, "\xe2\x82\xac"), "");
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(request_parse_target, without_a_query)
@@ -322,7 +310,6 @@ Test(request_parse_target, refuses)
 		request_unref(target(cases[i], -EINVAL));
 	request_unref(target("/?1&2&3&4&5&6&7&8&9&10&11&12&13&14&15&16", 0));
 	request_unref(target("/?1&2&3&4&5&6&7&8&9&10&11&12&13&14&15&16&17", -E2BIG));
-	ASSERT_NO_LEAKS();
 }
 
 Test(request_session, header_counts_before_the_query)
@@ -344,7 +331,6 @@ Test(request_session, header_counts_before_the_query)
 	cr_assert(request_session(r, &id));
 	cr_assert_null(id);
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(request_session, invalid_ids_are_refused)
@@ -364,5 +350,4 @@ Test(request_session, invalid_ids_are_refused)
 	struct request *r = target("/?session=..%2Fx", 0);
 	cr_assert_not(request_session(r, &id));
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/rota.h"
 
 #include <criterion/criterion.h>
@@ -70,7 +69,6 @@ Test(rota, links_work_at_the_same_time, .timeout = 10)
 	shift_end(&one.shift, 0);
 	cr_assert_null(rota.takers);
 	close_rota();
-	ASSERT_NO_LEAKS();
 }
 
 Test(rota, one_at_a_time_per_link_and_links_in_turn, .timeout = 10)
@@ -93,7 +91,6 @@ Test(rota, one_at_a_time_per_link_and_links_in_turn, .timeout = 10)
 	cr_assert(strcmp(order, "1y2345") == 0 || strcmp(order, "y12345") == 0, "%s", order);
 	cr_assert_null(rota.takers);
 	close_rota();
-	ASSERT_NO_LEAKS();
 }
 
 Test(rota, number_of_all_links_is_limited, .timeout = 10)
@@ -117,7 +114,6 @@ Test(rota, number_of_all_links_is_limited, .timeout = 10)
 	shift_end(&one.shift, 0);
 	cr_assert_null(rota.takers);
 	close_rota();
-	ASSERT_NO_LEAKS();
 }
 
 Test(rota, rest_is_as_long_as_the_shift, .timeout = 10)
@@ -131,7 +127,6 @@ Test(rota, rest_is_as_long_as_the_shift, .timeout = 10)
 	begin_until(1);
 	cr_assert_geq(uv_hrtime() - over, 290u * 1000000u);
 	close_rota();
-	ASSERT_NO_LEAKS();
 }
 
 Test(rota, waiting_worker_can_be_cancelled, .timeout = 10)
@@ -147,7 +142,6 @@ Test(rota, waiting_worker_can_be_cancelled, .timeout = 10)
 	cr_assert_str_eq(order, "3");
 	cr_assert_null(rota.takers);
 	close_rota();
-	ASSERT_NO_LEAKS();
 }
 
 Test(rota, can_be_closed_with_waiting_workers, .timeout = 10)
@@ -160,5 +154,4 @@ Test(rota, can_be_closed_with_waiting_workers, .timeout = 10)
 	shift_end(&one.shift, 0);
 	shift_end(&two.shift, 0);
 	cr_assert_str_eq(order, "");
-	ASSERT_NO_LEAKS();
 }

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/request.h"
 
 #include <criterion/criterion.h>
@@ -103,7 +102,6 @@ Test(upload, nothing_is_wanted_before_the_handler_begins)
 	request_abandon(r);
 	cr_assert_eq(seen.answered, 1);
 	cr_assert_eq(seen.broken + seen.gone, 0);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, paused_upload_wants_nothing_until_it_resumes)
@@ -119,7 +117,6 @@ Test(upload, paused_upload_wants_nothing_until_it_resumes)
 	cr_assert(upload_wants_piece(r));
 	cr_assert_eq(seen.asked, 2);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, lost_client_is_reported_once)
@@ -135,7 +132,6 @@ Test(upload, lost_client_is_reported_once)
 	reply_success(r, NULL); /* dropped */
 	cr_assert_eq(seen.answered, 0);
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, client_lost_before_the_reply_is_reported_by_gone)
@@ -147,7 +143,6 @@ Test(upload, client_lost_before_the_reply_is_reported_by_gone)
 	cr_assert_eq(seen.completed, 1);
 	cr_assert_eq(seen.broken, 0);
 	cr_assert_eq(seen.gone, 1);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, client_lost_before_the_begin_is_reported_by_gone_and_broken)
@@ -161,7 +156,6 @@ Test(upload, client_lost_before_the_begin_is_reported_by_gone_and_broken)
 	cr_assert_eq(seen.broken, 1);
 	cr_assert_eq(seen.why, UPLOAD_LOST);
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, reply_from_a_piece_ends_the_upload)
@@ -175,7 +169,6 @@ Test(upload, reply_from_a_piece_ends_the_upload)
 	cr_assert_not(upload_abort(r, UPLOAD_SLOW));
 	request_abandon(r);
 	cr_assert_eq(seen.completed + seen.broken + seen.gone, 0);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, refusal_by_the_transport_is_answered_once)
@@ -194,7 +187,6 @@ Test(upload, refusal_by_the_transport_is_answered_once)
 	request_abandon(r);
 	cr_assert_eq(seen.broken + seen.gone, 1);
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, end_of_access_is_reported)
@@ -208,7 +200,6 @@ Test(upload, end_of_access_is_reported)
 	cr_assert_eq(r->reply.status, 401);
 	request_abandon(r);
 	cr_assert_eq(seen.broken + seen.gone, 1);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, end_of_access_before_the_begin)
@@ -220,7 +211,6 @@ Test(upload, end_of_access_before_the_begin)
 	cr_assert_eq(seen.why, UPLOAD_CUT);
 	cr_assert_eq(seen.broken, 1);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, whole_body_is_one_piece)
@@ -234,7 +224,6 @@ Test(upload, whole_body_is_one_piece)
 	reply_success(r, NULL);
 	request_abandon(r);
 	cr_assert_eq(seen.broken + seen.gone, 0);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, empty_whole_body_ends_at_once)
@@ -244,7 +233,6 @@ Test(upload, empty_whole_body_ends_at_once)
 	cr_assert_eq(seen.pieces, 0);
 	cr_assert_eq(seen.completed, 1);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, end_of_a_whole_body_waits_while_paused)
@@ -257,7 +245,6 @@ Test(upload, end_of_a_whole_body_waits_while_paused)
 	cr_assert_eq(seen.completed, 1);
 	cr_assert_eq(seen.pieces, 1);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(upload, resume_in_a_callback_does_not_recurse)
@@ -268,5 +255,4 @@ Test(upload, resume_in_a_callback_does_not_recurse)
 	cr_assert_eq(seen.completed, 1);
 	cr_assert_eq(seen.pieces, 1);
 	request_abandon(r);
-	ASSERT_NO_LEAKS();
 }

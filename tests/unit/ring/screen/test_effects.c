@@ -1,5 +1,4 @@
 #include "ring/screen/effects.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -63,7 +62,6 @@ Test(effects, are_delivered_once_in_order)
 	effects_deliver(&s, &callbacks, &recorded);
 	cr_assert_str_eq(recorded, "");
 	effects_finish(&s);
-	ASSERT_NO_LEAKS();
 }
 
 Test(effects, consecutive_bells_are_one)
@@ -100,5 +98,4 @@ Test(effects, are_bounded_and_count_what_is_lost)
 	cr_assert_null(s.bytes, "a large buffer is freed");
 	cr_assert_gt(s.lost, 0);
 	effects_finish(&s);
-	ASSERT_NO_LEAKS();
 }

@@ -3,7 +3,6 @@
 
 #include "ring/screen/screen.h"
 #include "tests/lib/drawn_check.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 
@@ -17,7 +16,6 @@ static void set_up(void)
 static void finish(void)
 {
 	drawn_finish(&d);
-	ASSERT_NO_LEAKS();
 }
 
 TestSuite(leftover, .init = set_up, .timeout = 30);

@@ -3,7 +3,6 @@
 
 #include "ring/screen/view/snapshot.h"
 #include "tests/lib/drawn_check.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 
@@ -21,7 +20,6 @@ static void set_up(void)
 static void finish(void)
 {
 	drawn_finish(&d);
-	ASSERT_NO_LEAKS();
 }
 
 TestSuite(markers, .init = set_up, .timeout = 30);
@@ -172,7 +170,6 @@ Test(markers, are_restored_from_a_checkpoint)
 	expect_line(prompt, 9);
 	expect_line(print(END), 11);
 	drawn_finish(&other);
-	ASSERT_NO_LEAKS();
 }
 
 Test(markers, are_bounded)

@@ -1,5 +1,4 @@
 #include "ring/screen/screen_internal.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -64,7 +63,6 @@ Test(palette_parse, examples)
 			cr_expect_eq(rgb, e->want, "%s: %06x", e->spec, rgb);
 		free(spec);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(palette_get, cube_and_greys_are_those_of_xterm)
@@ -89,7 +87,6 @@ Test(palette_set, returns_the_colour_that_was_set)
 	cr_expect_eq(palette_get(&p, 255), 0xabcdef);
 	cr_expect_eq(palette_get(&p, 2), before);
 	palette_restore(&p, -1);
-	ASSERT_NO_LEAKS();
 }
 
 Test(palette_restore, one_colour)
@@ -114,7 +111,6 @@ Test(palette_restore, all_colours)
 	cr_expect_null(p.indexed, "the memory is freed");
 	palette_restore(&p, -1);
 	palette_restore(&p, 7);
-	ASSERT_NO_LEAKS();
 }
 
 Test(palette_dynamic, is_set_or_from_the_theme)

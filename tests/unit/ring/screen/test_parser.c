@@ -1,5 +1,4 @@
 #include "ring/screen/parser.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -311,7 +310,6 @@ Test(parser_feed, examples_at_every_cut, .timeout = 30)
 			expect(&examples[i], cut, examples[i].length + 1);
 		expect(&examples[i], 0, 1);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(parser_feed, pause_ends_the_feed_after_a_callback)
@@ -433,7 +431,6 @@ Test(parser_limits, longest_string_is_whole)
 	cr_expect_eq(r.calls, 2);
 	cr_expect_eq(strlen(record_text(&r)), PARSER_STRING_MAX - 64 + strlen("OSC0() '.'"));
 	finish(&r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(parser_limits, longer_string_is_dropped)
@@ -448,7 +445,6 @@ Test(parser_limits, longer_string_is_dropped)
 	feed_text(&r, "\x1b\\.\x1b]0;short\a");
 	cr_expect_str_eq(record_text(&r), "ESC\\ '.' OSC0(short)");
 	finish(&r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(parser_limits, memory_of_a_long_string_is_freed)
@@ -533,5 +529,4 @@ Test(parser_reset, drops_an_unfinished_sequence)
 		cr_expect_str_eq(record_text(&r), "'5n' ^07");
 		finish(&r);
 	}
-	ASSERT_NO_LEAKS();
 }

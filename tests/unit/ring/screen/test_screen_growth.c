@@ -35,7 +35,7 @@ Test(screen_work, bounds_a_call)
 		cr_expect_leq(consumed, 20000 * strlen(sequences[i]) / 2, "%s: %zu",
 			sequences[i] + 1, consumed);
 		cr_expect_leq(d.screen->work, 200000 + drawn_slack(d.screen));
-		DRAWN_FINISH(&d);
+		drawn_end(&d);
 	}
 }
 
@@ -46,7 +46,7 @@ Test(screen_work, call_consumes_at_least_one_byte)
 	cr_expect_eq(screen_feed(d.screen, "\x1b[2J", 4, 0), 4);
 	cr_expect_geq(screen_feed(d.screen, "x\x1b[2J", 5, 1), 1);
 	cr_expect_eq(screen_feed(d.screen, "", 0, 1), 0);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 static double seconds(void)
@@ -72,7 +72,7 @@ static void expect_bounded(struct growth *g, size_t most)
 	size_t used = drawn_heap_used() - g->before;
 	cr_expect_lt(used, most, "%zu bytes of heap", used);
 	cr_expect_lt(screen_memory(g->d.screen), most, "%zu", screen_memory(g->d.screen));
-	DRAWN_FINISH(&g->d);
+	drawn_end(&g->d);
 }
 
 Test(screen_growth, a_million_styles_on_the_same_cell, .timeout = 60)

@@ -37,7 +37,7 @@ Test(screen_hazard, csi_with_many_parameters)
 	}
 	drawn_type(&d, "\x1b[Hok");
 	cr_expect_str_eq(drawn_row(&d, 0), "ok");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, extended_colours_cut_short_by_the_limit)
@@ -50,7 +50,7 @@ Test(screen_hazard, extended_colours_cut_short_by_the_limit)
 		drawn_type(&d, ";38;2;1;2;3;48;5;7;58;2;1;2;3mx");
 		drawn_check(&d);
 		cr_expect(drawn_style_at(&d, 0, 0)->flags & STYLE_BOLD);
-		DRAWN_FINISH(&d);
+		drawn_end(&d);
 	}
 }
 
@@ -68,7 +68,7 @@ Test(screen_hazard, extended_colours_cut_short)
 		drawn_type(&d, "x");
 		drawn_check(&d);
 	}
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, repeat_before_any_character)
@@ -78,7 +78,7 @@ Test(screen_hazard, repeat_before_any_character)
 	drawn_type(&d, "\x1b[5b\x1b[2147483647b");
 	cr_expect_str_eq(drawn_rows(&d), "");
 	drawn_expect_cursor(&d, 0, 0);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, repeat_after_a_lone_mark)
@@ -88,7 +88,7 @@ Test(screen_hazard, repeat_after_a_lone_mark)
 	drawn_type(&d, "\xcc\x81\x1b[5b\x1b[2147483647b");
 	drawn_type(&d, "\r\n\xe2\x80\x8d\x1b[5bx");
 	drawn_check(&d);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, repeat_only_after_a_character)
@@ -104,7 +104,7 @@ Test(screen_hazard, repeat_only_after_a_character)
 		drawn_type(&d, between[i]);
 		drawn_type(&d, "\x1b[3b");
 		cr_expect_str_eq(drawn_row(&d, 0), "ab", "%zu", i);
-		DRAWN_FINISH(&d);
+		drawn_end(&d);
 	}
 }
 
@@ -116,7 +116,7 @@ Test(screen_hazard, repeat_of_a_wide_character_at_the_edge)
 		drawn_type(&d, "\xe4\xbd\xa0\x1b[5b");
 		drawn_check(&d);
 		drawn_type(&d, "\x1b[?7l\x1b[H\xe4\xbd\xa0\x1b[5b");
-		DRAWN_FINISH(&d);
+		drawn_end(&d);
 	}
 }
 
@@ -129,7 +129,7 @@ Test(screen_hazard, repeat_of_a_cluster)
 		"e\xcc\x81"
 		"e\xcc\x81"
 		"e\xcc\x81");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, endless_repeat, .timeout = 20)
@@ -139,7 +139,7 @@ Test(screen_hazard, endless_repeat, .timeout = 20)
 	for (unsigned i = 0; i < 50; i++)
 		drawn_type(&d, "x\x1b[2147483647b");
 	cr_expect_eq(strlen(drawn_row(&d, 0)), 80);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 /* It prints as many characters as requested, across lines. */
@@ -177,7 +177,6 @@ Test(screen_hazard, repeat_equals_printing, .timeout = 60)
 		drawn_finish(&b);
 		drawn_finish(&a);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(screen_hazard, wide_character_in_two_columns)
@@ -186,7 +185,7 @@ Test(screen_hazard, wide_character_in_two_columns)
 	drawn_start(&d, 2, 2);
 	drawn_type(&d, "\xe4\xbd\xa0\xe5\xa5\xbd\xe4\xbd\xa0");
 	cr_expect_str_eq(drawn_rows(&d), "\xe5\xa5\xbd|\xe4\xbd\xa0");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, wide_characters_on_a_screen_of_one_column)
@@ -200,7 +199,7 @@ Test(screen_hazard, wide_characters_on_a_screen_of_one_column)
 	cr_assert_eq(screen_resize(d.screen, 0, 0), 0);
 	cr_expect_eq(screen_rows(d.screen), 1);
 	cr_expect_eq(screen_cols(d.screen), 2);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, wide_character_whose_head_is_overwritten)
@@ -209,7 +208,7 @@ Test(screen_hazard, wide_character_whose_head_is_overwritten)
 	drawn_start(&d, 2, 8);
 	drawn_type(&d, "\xe4\xbd\xa0\xe5\xa5\xbd\x1b[Gx");
 	cr_expect_str_eq(drawn_row(&d, 0), "x \xe5\xa5\xbd");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, wide_character_whose_tail_is_overwritten)
@@ -218,7 +217,7 @@ Test(screen_hazard, wide_character_whose_tail_is_overwritten)
 	drawn_start(&d, 2, 8);
 	drawn_type(&d, "\xe4\xbd\xa0\xe5\xa5\xbd\x1b[2Gx");
 	cr_expect_str_eq(drawn_row(&d, 0), " x\xe5\xa5\xbd");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, wide_character_over_two_others)
@@ -227,7 +226,7 @@ Test(screen_hazard, wide_character_over_two_others)
 	drawn_start(&d, 2, 8);
 	drawn_type(&d, "\xe4\xbd\xa0\xe5\xa5\xbd\x1b[2G\xe4\xb8\x80");
 	cr_expect_str_eq(drawn_row(&d, 0), " \xe4\xb8\x80");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, too_many_marks_are_dropped)
@@ -239,7 +238,7 @@ Test(screen_hazard, too_many_marks_are_dropped)
 	drawn_type(&d, "x");
 	drawn_expect_cursor(&d, 0, 2);
 	cr_expect_eq(strlen(drawn_row(&d, 0)), 1 + 2 * (SCREEN_CLUSTER_MAX - 1) + 1);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, seven_marks_are_kept)
@@ -249,7 +248,7 @@ Test(screen_hazard, seven_marks_are_kept)
 	drawn_type(&d, "e");
 	drawn_type_many(&d, "\xcc\x81", 7);
 	cr_expect_eq(strlen(drawn_row(&d, 0)), 15);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, joiners_and_selectors_join_their_cell)
@@ -259,7 +258,7 @@ Test(screen_hazard, joiners_and_selectors_join_their_cell)
 	/* A family, and a heart with VS16. The widths are those of the tables of Unicode 11. */
 	drawn_type(&d, "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9|\xe2\x9d\xa4\xef\xb8\x8f|");
 	drawn_expect_cursor(&d, 0, 7);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, margins_are_reset_by_a_resize)
@@ -273,7 +272,7 @@ Test(screen_hazard, margins_are_reset_by_a_resize)
 		"D\x1bM\x1b[5L\x1b[5M\x1b[5S\x1b[5T");
 	cr_expect_eq(d.screen->primary.top, 0);
 	cr_expect_eq(d.screen->primary.bottom, 4);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, margins_of_the_alternate_buffer_are_reset_too)
@@ -285,7 +284,7 @@ Test(screen_hazard, margins_of_the_alternate_buffer_are_reset_too)
 	drawn_type(&d,
 		"\n\n\n\x1b"
 		"D\x1bM\x1b[5L\x1b[?1049l\n\n\n\n\n\n\n");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, saved_cursor_outside_of_a_smaller_screen)
@@ -304,7 +303,7 @@ Test(screen_hazard, saved_cursor_outside_of_a_smaller_screen)
 	screen_cursor(d.screen, &row, &col);
 	cr_expect_lt(row, 3);
 	cr_expect_leq(col, 5);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, saved_cursor_of_the_alternate_buffer_outside_of_it)
@@ -323,7 +322,7 @@ Test(screen_hazard, saved_cursor_of_the_alternate_buffer_outside_of_it)
 	drawn_type(&d,
 		"\x1b"
 		"8X\x1b[?1049lX");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, saved_cursor_with_a_pending_wrap)
@@ -335,7 +334,7 @@ Test(screen_hazard, saved_cursor_with_a_pending_wrap)
 		"7\x1b[4;1H\x1b"
 		"8X");
 	cr_expect_str_eq(drawn_rows(&d), "0123456X");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, shrink_with_text_below_the_cursor)
@@ -350,7 +349,7 @@ Test(screen_hazard, shrink_with_text_below_the_cursor)
 	screen_cursor(d.screen, &row, &col);
 	cr_expect_lt(row, 10);
 	drawn_type(&d, "x\n\n\n\x1bM\x1b[99A\x1b[99B");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, any_resize_after_any_other, .timeout = 60)
@@ -375,7 +374,7 @@ Test(screen_hazard, any_resize_after_any_other, .timeout = 60)
 		cr_assert_eq(screen_resize(d.screen, rows, cols), 0);
 		drawn_check(&d);
 	}
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, huge_writes)
@@ -389,7 +388,7 @@ Test(screen_hazard, huge_writes)
 	cr_expect_eq(strlen(drawn_row(&d, 0)), 80);
 	cr_expect_eq(screen_scrollback(d.screen), 100);
 	free(bytes);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 static void expect_title(size_t length, size_t want)
@@ -405,7 +404,7 @@ static void expect_title(size_t length, size_t want)
 	cr_expect_eq(strlen(screen_title(d.screen)), want, "%zu", length);
 	cr_expect_eq(strlen(screen_icon(d.screen)), want, "%zu", length);
 	free(title);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, titles_of_any_size)
@@ -433,7 +432,7 @@ Test(screen_hazard, long_title_is_cut_between_characters)
 		size_t length = strlen(screen_title(d.screen));
 		cr_expect_gt(length, SCREEN_TITLE_MAX - 4);
 		cr_expect_eq(length % 4, before);
-		DRAWN_FINISH(&d);
+		drawn_end(&d);
 	}
 }
 
@@ -446,7 +445,7 @@ Test(screen_hazard, character_interrupted_by_a_control)
 	drawn_type(&d, "b\xe4\xbd");
 	drawn_type(&d, "\x1b[1mc");
 	cr_expect_str_eq(drawn_rows(&d), "a| bc");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, apc_pm_and_sos_are_swallowed)
@@ -456,7 +455,7 @@ Test(screen_hazard, apc_pm_and_sos_are_swallowed)
 	drawn_type(
 		&d, "a\x1b_Gf=24,s=1;AAAA\x1b\\b\x1b^tmux\x1b\\c\x1bXsos\x1b\\d\x1bPqsixel\x1b\\e");
 	cr_expect_str_eq(drawn_row(&d, 0), "abcde");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, several_modes_in_one_sequence)
@@ -472,7 +471,7 @@ Test(screen_hazard, several_modes_in_one_sequence)
 	cr_expect_not(m->application_cursor || m->bracketed_paste || m->insert || m->newline);
 	cr_expect_eq(m->mouse, MOUSE_NONE);
 	cr_expect_eq(m->mouse_encoding, MOUSE_DEFAULT);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, soft_reset)
@@ -488,7 +487,7 @@ Test(screen_hazard, soft_reset)
 	drawn_type(&d, "\x1b[4;1Hq");
 	cr_expect_str_eq(drawn_row(&d, 3), "q");
 	cr_expect_eq(drawn_style_at(&d, 3, 0)->flags, 0);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, ed_3_drops_the_scrollback)
@@ -501,7 +500,7 @@ Test(screen_hazard, ed_3_drops_the_scrollback)
 	cr_expect_eq(screen_scrollback(d.screen), 0);
 	cr_expect_eq(screen_dropped(d.screen), 9);
 	cr_expect_str_eq(drawn_rows(&d), "x");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, old_modes_of_the_alternate_buffer)
@@ -521,7 +520,7 @@ Test(screen_hazard, old_modes_of_the_alternate_buffer)
 		drawn_type(&d, sequence);
 		cr_expect_not(screen_is_alternate(d.screen));
 		cr_expect_str_eq(drawn_rows(&d), "main");
-		DRAWN_FINISH(&d);
+		drawn_end(&d);
 	}
 }
 
@@ -532,7 +531,7 @@ Test(screen_hazard, mode_1049_restores_the_cursor)
 	drawn_type(&d, "ab\x1b[31m\x1b[?1049h\x1b[3;3H\x1b[m\x1b[?1049lX");
 	cr_expect_str_eq(drawn_rows(&d), "abX");
 	cr_expect_eq(drawn_style_at(&d, 0, 2)->fg, COLOR_BASIC | 1);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, leaving_the_alternate_buffer_without_entering_it)
@@ -541,7 +540,7 @@ Test(screen_hazard, leaving_the_alternate_buffer_without_entering_it)
 	drawn_start(&d, 4, 8);
 	drawn_type(&d, "\x1b[31mab\x1b[?1049lX\x1b[?1048lY");
 	cr_expect_eq(drawn_style_at(&d, 0, 0)->fg, COLOR_DEFAULT, "as DECRC without DECSC");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, full_reset_in_the_alternate_buffer)
@@ -557,7 +556,7 @@ Test(screen_hazard, full_reset_in_the_alternate_buffer)
 	cr_expect_str_eq(drawn_rows(&d), "");
 	drawn_type_many(&d, "x\r\n", 78);
 	cr_expect_eq(screen_scrollback(d.screen), 77);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, full_reset_drops_the_scrollback)
@@ -570,7 +569,7 @@ Test(screen_hazard, full_reset_drops_the_scrollback)
 		"c");
 	cr_expect_eq(screen_scrollback(d.screen), 0);
 	cr_expect_eq(screen_dropped(d.screen), 9);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, lines_are_reflowed)
@@ -582,7 +581,7 @@ Test(screen_hazard, lines_are_reflowed)
 	cr_expect_str_eq(drawn_rows(&d), "0123456789|abcdef|short|$ ");
 	cr_assert_eq(screen_resize(d.screen, 6, 20), 0);
 	cr_expect_str_eq(drawn_rows(&d), "0123456789abcdef|short|$ ");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, lines_of_the_scrollback_are_reflowed)
@@ -594,7 +593,7 @@ Test(screen_hazard, lines_of_the_scrollback_are_reflowed)
 	cr_assert_eq(screen_resize(d.screen, 2, 20), 0);
 	cr_expect_eq(screen_scrollback(d.screen), 1);
 	cr_expect_str_eq(scrollback_text(&d, 0), "0123456789abcdefgh");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, wide_characters_are_reflowed)
@@ -610,7 +609,7 @@ Test(screen_hazard, wide_characters_are_reflowed)
 	cr_expect_eq(screen_scrollback(d.screen), 0);
 	cr_expect_str_eq(
 		drawn_row(&d, 0), "\xe4\xbd\xa0\xe4\xbd\xa0\xe4\xbd\xa0\xe4\xbd\xa0\xe4\xbd\xa0");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, alternate_buffer_is_not_reflowed)
@@ -622,7 +621,7 @@ Test(screen_hazard, alternate_buffer_is_not_reflowed)
 	cr_expect_str_eq(drawn_rows(&d), "0123");
 	cr_assert_eq(screen_resize(d.screen, 2, 8), 0);
 	cr_expect_str_eq(drawn_rows(&d), "01234567", "cells beyond the edge are restored once");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 /* A line that continues a dropped line, and is empty. */
@@ -632,7 +631,7 @@ Test(screen_hazard, narrowing_an_empty_continuation)
 	drawn_init(&d, 3, 8, 0);
 	drawn_type(&d, "0123456789\r\n\n\x1b[H\x1b[8X\x1b[3H");
 	cr_assert_eq(screen_resize(d.screen, 3, 4), 0);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, erased_cells_keep_the_background_only)
@@ -644,7 +643,7 @@ Test(screen_hazard, erased_cells_keep_the_background_only)
 	cr_expect_eq(style->bg, COLOR_BASIC | 4);
 	cr_expect_eq(style->fg, COLOR_DEFAULT);
 	cr_expect_eq(style->flags, 0);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_hazard, protected_cells_are_not_erased)
@@ -655,5 +654,5 @@ Test(screen_hazard, protected_cells_are_not_erased)
 	cr_expect_str_eq(drawn_row(&d, 0), " b");
 	drawn_type(&d, "\x1b[2J");
 	cr_expect_str_eq(drawn_row(&d, 0), "");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }

@@ -1,7 +1,6 @@
 /* The most memory that a screen takes, and what happens when there is none. */
 #include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/shortage.h"
 
 #include "ring/screen/trim.h"
@@ -56,7 +55,6 @@ Test(screen_shortage, resize_needs_no_more_than_the_kept_lines, .timeout = 60)
 		cr_expect_lt(shortage_asked(), 12000, "%zu: %zu times", i, shortage_asked());
 		finish(&d);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 /* Each allocation fails in turn: the screen stays consistent and usable. */
@@ -82,7 +80,6 @@ Test(screen_shortage, resize_without_memory_is_an_error, .timeout = 100)
 			finish(&d);
 		}
 	}
-	ASSERT_NO_LEAKS();
 }
 
 static const char *const floods[] = {"x\x1b[99999b", "\xe4\xbd\xa0\x1b[99999b",
@@ -119,7 +116,6 @@ Test(screen_shortage, cost_of_short_sequences_on_a_large_screen, .timeout = 100)
 		cr_expect_lt(shortage_peak(), MIB, "%zu: %zu bytes", i, shortage_peak());
 		finish(&d);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 /* Every allocation of output may fail. */
@@ -149,7 +145,6 @@ Test(screen_shortage, output_without_memory, .timeout = 100)
 		free(copy);
 		finish(&d);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 /* A screen with frozen lines. If memory is short, they are not frozen. */
@@ -175,7 +170,6 @@ Test(screen_shortage, freezing_without_memory_changes_nothing)
 		finish(&d);
 		finish(&whole);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 enum reading { SNAPSHOT, TEXT, LINES, SEARCH, READINGS };
@@ -241,7 +235,6 @@ Test(screen_shortage, reading_frozen_lines_without_memory_is_an_error, .timeout 
 		}
 	}
 	pattern_destroy(pattern);
-	ASSERT_NO_LEAKS();
 }
 
 /* Output that changes or drops frozen lines. It reads blocks for that. */
@@ -284,5 +277,4 @@ Test(screen_shortage, output_that_changes_frozen_lines_keeps_no_blocks, .timeout
 			finish(&d);
 		}
 	}
-	ASSERT_NO_LEAKS();
 }

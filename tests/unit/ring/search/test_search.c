@@ -1,5 +1,4 @@
 #include "ring/search/search.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_ring.h"
 
 #include <criterion/criterion.h>
@@ -86,7 +85,6 @@ Test(search_screen, newest_line_first_and_from_left_to_right)
 	cr_expect_str_eq(search("foo", 0), "3:0+3=foo 3:4+3=foo 1:4+3=foo 0:0+3=foo ");
 	cr_expect_str_eq(search("FOO", 0), "");
 	cr_expect_str_eq(search("nothing", 0), "");
-	ASSERT_NO_LEAKS();
 }
 
 Test(search_screen, soft_wraps_are_joined)
@@ -251,7 +249,6 @@ Test(search_ring, sequences_are_no_text)
 	cr_expect_str_eq(search_raw(&r, "two", PATTERN_ANY_CASE), "@0:5+3=two ");
 	cr_expect_str_eq(search_raw(&r, "31", 0), "");
 	ring_close(&r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(search_ring, cursor_moves)

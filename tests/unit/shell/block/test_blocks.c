@@ -2,7 +2,6 @@
 #include "shell/block/blocks.h"
 #include "shell/block/internal.h"
 #include "shell/block/output.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_pane.h"
 
 #include <string.h>
@@ -105,7 +104,6 @@ Test(blocks, starts_with_its_mark_and_ends_with_its_record)
 	free(o.text);
 	cr_assert_eq(t.not_kept, 0);
 	finish_fixture();
-	ASSERT_NO_LEAKS();
 }
 
 static void add_prompt_record_at(uint64_t time_us)

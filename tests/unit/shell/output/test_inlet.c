@@ -1,7 +1,6 @@
 #include "shell/output/inlet.h"
 
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
@@ -55,7 +54,6 @@ static void tear_down(void)
 	uv_run(&t.loop, UV_RUN_DEFAULT);
 	cr_assert_eq(uv_loop_close(&t.loop), 0);
 	folder_remove(&t.folder);
-	ASSERT_NO_LEAKS();
 }
 
 /* Open the FIFO at the place that a command in a shell uses. */

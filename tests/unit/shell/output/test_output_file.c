@@ -2,7 +2,6 @@
 
 #include "shell/output/streams.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_ring.h"
 #include "tests/lib/random.h"
 
@@ -128,7 +127,6 @@ Test(output_file, reads_like_the_ring)
 		}
 		unmake(&b);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(output_file, output_larger_than_the_window)
@@ -184,7 +182,6 @@ Test(output_file, missing_file)
 	cr_assert_eq(output_file_begin(&b.file, b.folder.fd, &facts, &b.labels), -EISDIR);
 	cr_assert_null(b.file);
 	unmake(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(output_file, truncated_output_is_lost)
@@ -245,5 +242,4 @@ Test(output_file, damage_is_refused_or_harmless)
 	}
 	cr_assert_geq(refused, size / 3);
 	unmake(&b);
-	ASSERT_NO_LEAKS();
 }

@@ -1,6 +1,5 @@
 #include "shell/output/streams.h"
 
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_ring.h"
 #include "tests/lib/random.h"
 
@@ -191,7 +190,6 @@ Test(streams_read, cursor_between_cr_and_lf_gives_the_lf)
 	read_all(&w, 2, STREAMS_STDOUT, 100, texts);
 	assert_same(&texts[EVENT_SOURCE_STDOUT], "\nb", 2);
 	unmake(&w);
-	ASSERT_NO_LEAKS();
 }
 
 static void on_output(void *user, enum event_source source, const uint8_t *data, size_t length)

@@ -1,5 +1,4 @@
 #include "shell/pane/journal.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -44,7 +43,6 @@ Test(journal, grows_and_then_overwrites_the_oldest)
 	add_title(&j, 0);
 	expect_last(&j, 0, 1);
 	journal_close(&j);
-	ASSERT_NO_LEAKS();
 }
 
 Test(journal, bells_close_in_time_are_one)
@@ -56,5 +54,4 @@ Test(journal, bells_close_in_time_are_one)
 			&j, &(struct journal_entry){.type = JOURNAL_BELL, .at_ms = 1000 + i * 20});
 	cr_assert_eq(j.count, 2);
 	journal_close(&j);
-	ASSERT_NO_LEAKS();
 }

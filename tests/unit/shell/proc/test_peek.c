@@ -1,6 +1,5 @@
 /* Reading other processes, also ones that never respond. */
 #include "shell/proc/peek.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>

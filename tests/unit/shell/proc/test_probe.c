@@ -1,6 +1,5 @@
 #include "shell/proc/probe.h"
 
-#include "tests/lib/leak.h"
 #include "tests/lib/until.h"
 
 #include <arpa/inet.h>
@@ -118,5 +117,4 @@ Test(probe, reports_each_result_once, .timeout = 30)
 	close(fd);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	cr_assert_eq(uv_loop_close(&loop), 0);
-	ASSERT_NO_LEAKS();
 }

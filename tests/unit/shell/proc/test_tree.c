@@ -1,6 +1,5 @@
 #include "shell/proc/tree.h"
 
-#include "tests/lib/leak.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
@@ -66,5 +65,4 @@ Test(tree, descendants_are_listed, .timeout = 30)
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	cr_assert_eq(tree_signal_child(child, getpid(), SIGKILL), -ESRCH);
-	ASSERT_NO_LEAKS();
 }

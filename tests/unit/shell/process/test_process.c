@@ -7,7 +7,6 @@
 #include "shell/output/streams.h"
 #include "shell/process/internal.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/open_fds.h"
 #include "tests/lib/shortage.h"
 #include "tests/lib/until.h"
@@ -447,7 +446,6 @@ Test(process, meta_is_read_back_or_refused)
 		cr_assert_eq(process_meta_load(t.folder.fd, &none), -EBADMSG, "%s", broken[i]);
 		cr_assert_null(none.command);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(process, output_moves_to_a_file_and_the_holder_exits)

@@ -1,7 +1,6 @@
 #include "shell/recording/recorder.h"
 #include "shell/session/internal.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_holder.h"
 #include "tests/lib/until.h"
 
@@ -101,7 +100,6 @@ static void tear_down(void)
 	cr_assert_eq(uv_loop_close(&t.loop), 0);
 	memory_holders_free();
 	folder_remove(&t.folder);
-	ASSERT_NO_LEAKS();
 }
 
 TestSuite(recorder_tick, .init = set_up, .fini = tear_down, .timeout = 60);

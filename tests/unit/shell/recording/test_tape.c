@@ -2,7 +2,6 @@
 #include "shell/recording/segment_reader.h"
 #include "shell/recording/tape.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -116,7 +115,6 @@ Test(tape, another_tape_continues_at_the_end)
 	write_output(&next, "three");
 	read_back(&next, "00000001.open", text);
 	cr_assert_str_eq(text, "one two three");
-	ASSERT_NO_LEAKS();
 }
 
 Test(tape, torn_record_is_cut_off)
@@ -193,7 +191,6 @@ Test(tape, sealed_segment_has_the_same_records_and_an_index)
 	cr_assert_eq(next.number, 2);
 	read_back(&next, "00000002.open", text);
 	cr_assert_str_eq(text, "three");
-	ASSERT_NO_LEAKS();
 }
 
 Test(tape, open_segment_left_beside_its_sealed_copy_is_removed)
@@ -278,5 +275,4 @@ Test(retention, oldest_segments_are_removed_first_and_the_open_one_stays)
 	cr_assert_eq(file_of(&t, "00000003.zst", O_RDONLY), -1);
 	cr_assert_eq(retention_enforce(folder.fd, &young, 1000 + RETENTION_ORPHAN_S + 10), 0);
 	cr_assert_eq(fstatat(folder.fd, t.name, &st, 0), -1);
-	ASSERT_NO_LEAKS();
 }

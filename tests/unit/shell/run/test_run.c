@@ -1,6 +1,5 @@
 #include "shell/run/run.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/open_fds.h"
 #include "tests/lib/until.h"
 
@@ -178,7 +177,6 @@ Test(run, status_and_output)
 		cr_expect(!g.timed_out && !g.cancelled && g.survivors == 0);
 		got_free(&g);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(run, environment_and_directory)
@@ -238,7 +236,6 @@ Test(run, environment_that_is_too_large)
 	o.env_count = 1;
 	cr_expect_eq(run_start(all, &o, &callbacks, &g, &g.run), -E2BIG);
 	free(value);
-	ASSERT_NO_LEAKS();
 }
 
 Test(run, timeout_keeps_the_output)
@@ -385,7 +382,6 @@ Test(run, head_and_tail)
 	cr_expect_eq(g.omitted[RUN_STDERR], 0);
 	cr_expect_eq(g.length[RUN_STDERR], 21);
 	got_free(&g);
-	ASSERT_NO_LEAKS();
 }
 
 Test(run, memory_of_all_runs_is_limited)
@@ -480,7 +476,6 @@ Test(run, number_of_runs_is_limited)
 	}
 	/* A runner exits a moment after its last message. */
 	cr_expect(LOOP_UNTIL(&loop, open_fds() == before));
-	ASSERT_NO_LEAKS();
 }
 
 /* As when the server exits. */
@@ -504,7 +499,6 @@ Test(runs_close, kills_all_processes)
 		cr_expect(!is_alive(g[i].pid));
 		got_free(&g[i]);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(runs_close, just_opened)
@@ -512,7 +506,6 @@ Test(runs_close, just_opened)
 	open_all();
 	close_all();
 	runs_close(NULL);
-	ASSERT_NO_LEAKS();
 }
 
 /* The pid that a command has written to a file of the folder. */

@@ -1,6 +1,5 @@
 #include "shell/session/meta.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -49,7 +48,6 @@ Test(meta_save, is_read_back)
 	cr_assert_eq(back.presence.policy, SIZE_OWNER);
 	cr_assert_eq(back.on_shell_exit, SHELL_EXIT_RESPAWN);
 	forget(&back);
-	ASSERT_NO_LEAKS();
 }
 
 /* JSON cannot hold it, and a session that the next server cannot read must not start. */
@@ -62,7 +60,6 @@ Test(meta_save, invalid_utf8_is_refused)
 	s.pane.shell = (char[]){"bash"};
 	cr_assert_eq(meta_save(folder.fd, &s), -EILSEQ);
 	cr_assert_eq(faccessat(folder.fd, "meta.json", F_OK, 0), -1);
-	ASSERT_NO_LEAKS();
 }
 
 #define META(id, name, created, idle)         \
@@ -97,7 +94,6 @@ Test(meta_load, missing_or_unknown_size_policy_becomes_latest)
 		cr_expect_eq(s.presence.policy, SIZE_LATEST);
 		forget(&s);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(meta_load, invalid_values_are_refused)
@@ -129,7 +125,6 @@ Test(meta_load, invalid_values_are_refused)
 		cr_expect_eq(meta_load(folder.fd, &s), -EBADMSG, "%s", cases[i]);
 		cr_expect_null(s.pane.cwd);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(meta_load, missing_file)

@@ -3,7 +3,6 @@
 #include "shell/session/internal.h"
 
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_holder.h"
 #include "tests/lib/until.h"
 
@@ -228,7 +227,6 @@ Test(sessions_create, session_runs_once_its_holder_is_attached)
 	cr_expect_eq(t.sessions.counters.created, 1);
 	cr_expect_eq(count_directories(), 1);
 	cr_expect_eq(t.complaints, 0, "%s", t.complaint);
-	ASSERT_NO_LEAKS();
 }
 
 Test(sessions_create, invalid_options_are_refused_at_once)
@@ -480,7 +478,6 @@ Test(sessions_end, notifies_viewers_and_waiters_and_removes_files)
 	cr_expect(sessions_are_idle(&t.sessions));
 	cr_expect_eq(count_directories(), 0);
 	cr_expect_eq(t.sessions.counters.ended, 1);
-	ASSERT_NO_LEAKS();
 }
 
 Test(sessions_end, works_while_the_session_starts)

@@ -1,6 +1,5 @@
 #include "shell/store/document.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -29,7 +28,6 @@ Test(document, is_read_as_it_was_saved)
 	cr_expect(json_equal(root, wanted));
 	json_decref(root);
 	json_decref(wanted);
-	ASSERT_NO_LEAKS();
 }
 
 Test(document, failed_save_keeps_the_old_one)
@@ -41,7 +39,6 @@ Test(document, failed_save_keeps_the_old_one)
 	cr_assert_eq(document_load(folder.fd, "a.json", 1000, &root), 0);
 	cr_expect_eq(json_integer_value(json_object_get(root, "a")), 1);
 	json_decref(root);
-	ASSERT_NO_LEAKS();
 }
 
 Test(document, invalid_text)
@@ -57,5 +54,4 @@ Test(document, invalid_text)
 	folder_put(&folder, "b.json", "{\"a\":1}");
 	cr_expect_eq(document_load(folder.fd, "b.json", 6, &root), -EFBIG);
 	cr_expect_null(root);
-	ASSERT_NO_LEAKS();
 }

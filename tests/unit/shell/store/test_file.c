@@ -1,6 +1,5 @@
 #include "shell/store/file.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -34,7 +33,6 @@ Test(file_load, text_is_terminated)
 	cr_assert_eq(length, 6);
 	cr_assert_str_eq(text, "hello\n");
 	free(text);
-	ASSERT_NO_LEAKS();
 }
 
 Test(file_load, empty_file)
@@ -58,7 +56,6 @@ Test(file_load, size_at_the_limit_and_beyond)
 	cr_assert_eq(length, 99);
 	cr_assert_eq(file_load(folder.fd, "a", 5, &text, &length), 0);
 	free(text);
-	ASSERT_NO_LEAKS();
 }
 
 Test(file_load, missing_file)
@@ -94,7 +91,6 @@ Test(file_save, replaces_the_file_with_private_mode)
 	cr_assert_eq(st.st_mode & 0777, 0600);
 	cr_assert_eq(faccessat(folder.fd, "a.new", F_OK, 0), -1);
 	free(text);
-	ASSERT_NO_LEAKS();
 }
 
 Test(file_save, empty_text)

@@ -1,7 +1,6 @@
 #include "shell/store/file.h"
 #include "shell/store/lines.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -69,7 +68,6 @@ Test(lines_append, adds_a_line_at_the_end)
 	cr_assert_eq(lines_append(&l, &small, folder.fd, json_pack("[i]", 1), &wanted), 0);
 	cr_assert_eq(lines_append(&l, &small, folder.fd, json_pack("[s]", "\n"), &wanted), 0);
 	expect_file("small", "[1]\n[\"\\n\"]\n");
-	ASSERT_NO_LEAKS();
 }
 
 Test(lines_append, long_file_is_written_anew)
@@ -82,7 +80,6 @@ Test(lines_append, long_file_is_written_anew)
 	cr_assert_eq(lines_append(&l, &small, folder.fd, json_pack("[i]", 4), &wanted), 0);
 	cr_expect_eq(wanted.written, 1);
 	expect_file("small", "[3]\n[4]\n");
-	ASSERT_NO_LEAKS();
 }
 
 Test(lines_append, doubled_file_is_written_anew)
@@ -98,7 +95,6 @@ Test(lines_append, doubled_file_is_written_anew)
 	cr_expect_eq(wanted.written, 1, "32 bytes are twice 16");
 	cr_assert_eq(lines_append(&l, &doubled, folder.fd, json_pack("[i]", 9), &wanted), 0);
 	cr_expect_eq(wanted.written, 2);
-	ASSERT_NO_LEAKS();
 }
 
 Test(lines_append, after_a_failure_the_file_is_written_anew)
@@ -110,7 +106,6 @@ Test(lines_append, after_a_failure_the_file_is_written_anew)
 	cr_assert_eq(lines_append(&l, &small, folder.fd, json_pack("[i]", 2), &wanted), 0);
 	cr_expect_not(l.behind);
 	expect_file("small", "[1]\n[2]\n");
-	ASSERT_NO_LEAKS();
 }
 
 Test(lines_append, no_memory_for_a_line)
@@ -148,7 +143,6 @@ Test(lines_retry, incomplete_file_is_not_written)
 	cr_expect_eq(rc, -ENOMEM);
 	cr_expect(l.behind);
 	expect_file("small", "[1]\n");
-	ASSERT_NO_LEAKS();
 }
 
 Test(lines_load, invalid_lines_are_skipped)
@@ -157,7 +151,6 @@ Test(lines_load, invalid_lines_are_skipped)
 	folder_put(&folder, "small", "[1]\n\n{\"a\":\n[2]\nnonsense\n{}\n");
 	lines_load(&(struct lines){0}, &small, folder.fd, on_line, got);
 	cr_expect_str_eq(got, "[1];[2];{};");
-	ASSERT_NO_LEAKS();
 }
 
 Test(lines_load, torn_line_does_not_damage_the_next)

@@ -1,7 +1,5 @@
 #include "shell/wait/log_match.h"
 
-#include "tests/lib/leak.h"
-
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +36,6 @@ Test(log_match, match_across_pieces)
 	cr_assert_not(feed(""));
 	cr_assert(feed("dy, really\nnext"));
 	assert_text("almost ready, really", "ready");
-	ASSERT_NO_LEAKS();
 }
 
 Test(log_match, incomplete_line_counts)

@@ -1,6 +1,5 @@
 /* Waiting for a pane whose output the test writes. */
 #include "shell/wait/internal.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/memory_pane.h"
 
 #include <string.h>
@@ -107,7 +106,6 @@ Test(wait, for_text_in_the_output, .timeout = 30)
 	cr_assert_eq(w.result.offset, strlen("ready\r\nnot yet "));
 	cr_assert_eq(w.shared.patterns, 0);
 	finish_fixture(&w);
-	ASSERT_NO_LEAKS();
 }
 
 Test(wait, for_bytes_and_for_the_exit, .timeout = 30)

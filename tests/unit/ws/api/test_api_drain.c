@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_drain, SUITE);
 
 #define DRAINING 503, "SERVER_DRAINING"
@@ -30,7 +30,6 @@ Test(api_drain, new_sessions_and_commands_are_refused)
 	cr_assert_str_eq(call_header(c, "Retry-After"), "30");
 	cr_assert_eq(memory_api_status("DELETE /api/drain", NULL), 200);
 	memory_api_start("t");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_drain, remaining_sessions_are_counted)
@@ -51,7 +50,6 @@ Test(api_drain, remaining_sessions_are_counted)
 	/* An ended session is not replaced. */
 	static const struct refused again[] = {{"POST /api/session/create", "{'id':'u'}", DRAINING}};
 	EXPECT_REFUSED(again);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_drain, followers_of_the_list_are_notified_once)
@@ -65,5 +63,4 @@ Test(api_drain, followers_of_the_list_are_notified_once)
 	memory_api_status("DELETE /api/drain", NULL);
 	cr_assert(call_event(c, "drain"));
 	cr_assert_not(call_is_true(c, "draining"));
-	MEMORY_API_CLOSE();
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_run, SUITE);
 TestSuite(api_stdin, SUITE);
 TestSuite(api_server, SUITE);
@@ -54,7 +54,6 @@ Test(api_run, invalid_requests)
 		{RUN, "{'command':'x'}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(memory_api.metrics.runs, 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_run, hostile_values_are_refused_by_their_field)
@@ -77,7 +76,6 @@ Test(api_run, hostile_values_are_refused_by_their_field)
 			json_decref(body);
 		}
 	}
-	MEMORY_API_CLOSE();
 }
 
 /* test_run.c tests that there cannot be more: number_of_runs_is_limited. */
@@ -95,7 +93,6 @@ Test(api_run, number_of_runs_is_limited)
 	}
 	memory_api.runs->count = 0;
 	cr_expect_eq(memory_api.metrics.runs, 0);
-	MEMORY_API_CLOSE();
 }
 
 /* Input that is read while it is sent */
@@ -106,7 +103,6 @@ Test(api_stdin, is_for_owners)
 		{STDIN, "{}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
 		{STDIN, "{}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_server, version_and_features)
@@ -122,7 +118,6 @@ Test(api_server, version_and_features)
 	cr_expect_eq(call_status(c), 200);
 	c = memory_api_call("GET /api/openapi.json", NULL);
 	cr_expect_eq(c->request->reply.length, openapi_document_length);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_server, installed_programs)
@@ -134,7 +129,6 @@ Test(api_server, installed_programs)
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_eq(
 		(size_t)call_number(c, "count"), json_array_size(call_get(c, "availableCommands")));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_server, unknown_paths)
@@ -155,5 +149,4 @@ Test(api_server, unknown_paths)
 	EXPECT_REFUSED(cases);
 	struct call *c = memory_api_call("GET /api/nothing-here", NULL);
 	cr_expect_str_eq(call_text(c, "message"), "The requested endpoint was not found");
-	MEMORY_API_CLOSE();
 }

@@ -1,5 +1,4 @@
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "shell/clock.h"
 #include "ws/auth/auth.h"
 #include "ws/auth/token.h"
@@ -240,7 +239,6 @@ Test(auth_link, bearer_has_one_session_and_one_role)
 	cr_assert_eq(principal.expires_ms, e.expires_ms);
 	cr_assert_not(principal.by_cookie);
 	free(token);
-	ASSERT_NO_LEAKS();
 }
 
 Test(auth_link, cookie_counts_only_if_the_request_names_the_link)
@@ -411,7 +409,6 @@ Test(auth_open, generates_and_stores_a_token)
 	cr_assert_eq(open_with(NULL), 0);
 	cr_assert_str_eq(a.token, first);
 	tear_down();
-	ASSERT_NO_LEAKS();
 }
 
 Test(auth_open, given_token_is_not_stored)
@@ -436,7 +433,6 @@ Test(auth_open, tokens_of_invalid_length)
 	text[AUTH_TOKEN_MAX] = '\0';
 	cr_assert_eq(open_with(text), 0);
 	tear_down();
-	ASSERT_NO_LEAKS();
 }
 
 static int open_with_file(const char *text)
@@ -457,7 +453,6 @@ Test(auth_open, token_file)
 	cr_assert_eq(open_with_file("1234567890123456\r\nsecond line\n"), 0);
 	cr_assert_str_eq(a.token, "1234567890123456");
 	tear_down();
-	ASSERT_NO_LEAKS();
 }
 
 Test(auth_open, token_file_that_is_too_long)

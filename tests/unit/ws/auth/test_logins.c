@@ -1,5 +1,4 @@
 #include "tests/lib/folder.h"
-#include "tests/lib/leak.h"
 #include "ws/auth/logins.h"
 
 #include <criterion/criterion.h>
@@ -62,7 +61,6 @@ Test(logins, cookie_is_valid_until_removed_or_expired)
 	cr_assert_null(logins_use(&l, value, NOW));
 	reopen();
 	cr_assert_null(logins_use(&l, value, NOW));
-	ASSERT_NO_LEAKS();
 }
 
 Test(logins, file_does_not_have_the_cookies)
@@ -144,5 +142,4 @@ Test(logins, callback_comes_after_the_write)
 	cr_assert_eq(outcomes[0].times, 2);
 	cr_assert_lt(outcomes[0].error, 0);
 	cr_assert_eq(uv_loop_close(&loop), 0);
-	ASSERT_NO_LEAKS();
 }

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/client/input_lines.h"
 
 #include <criterion/criterion.h>
@@ -39,5 +38,4 @@ Test(input_lines, result_is_the_same_at_every_cut)
 			input_lines_finish(&r);
 		}
 	}
-	ASSERT_NO_LEAKS();
 }

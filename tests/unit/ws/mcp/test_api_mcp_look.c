@@ -20,16 +20,16 @@ static void open_all(void)
 	memory_api_start("s");
 }
 
-#define CLOSE_ALL()                              \
-	do {                                     \
-		json_decref(answer);             \
-		answer = NULL;                   \
-		mcp_tools_close(&mcp.tools);     \
-		mcp_cursors_close(&mcp.cursors); \
-		MEMORY_API_CLOSE();              \
-	} while (0)
+static void close_all(void)
+{
+	json_decref(answer);
+	answer = NULL;
+	mcp_tools_close(&mcp.tools);
+	mcp_cursors_close(&mcp.cursors);
+	memory_api_close();
+}
 
-TestSuite(api_mcp_look, .init = open_all, .fini = memory_api_clear_up, .timeout = 60);
+TestSuite(api_mcp_look, .init = open_all, .fini = close_all, .timeout = 60);
 
 static void on_done(void *user, json_t *result)
 {
@@ -110,7 +110,6 @@ Test(api_mcp_look, screen_at_first_and_then_new_output)
 	cr_expect_str_eq(text_of(look("b", "{}"), "text"), "one\ntwo\nthree\n",
 		"another caller gets the whole screen");
 	cr_expect_str_eq(text_of(look("a", "{\"whole\":true}"), "text"), "one\ntwo\nthree\n");
-	CLOSE_ALL();
 }
 
 Test(api_mcp_look, overwritten_text_is_shown_at_its_place)
@@ -124,7 +123,6 @@ Test(api_mcp_look, overwritten_text_is_shown_at_its_place)
 	}
 	print("\033[K\033[1Gin its line\033[J");
 	cr_expect(strstr(text_of(look("a", "{}"), "output"), "in its line"));
-	CLOSE_ALL();
 }
 
 Test(api_mcp_look, more_output_than_a_screen_gives_the_screen)
@@ -137,7 +135,6 @@ Test(api_mcp_look, more_output_than_a_screen_gives_the_screen)
 	const char *text = text_of(look("a", "{}"), "text");
 	cr_expect(strstr(text, "\nend\n"));
 	cr_expect_lt(strlen(text), 2000);
-	CLOSE_ALL();
 }
 
 Test(api_mcp_look, typing_caller_gets_more_output_than_a_screen)
@@ -154,7 +151,6 @@ Test(api_mcp_look, typing_caller_gets_more_output_than_a_screen)
 	result = call(ask_typed, "a", "{}");
 	cr_expect(strstr(text_of(result, "output"), " bytes omitted …"));
 	cr_expect_gt(json_integer_value(json_object_get(result, "omitted_bytes")), 10000);
-	CLOSE_ALL();
 }
 
 Test(api_mcp_look, ended_full_screen_program_is_not_shown_again)
@@ -165,7 +161,6 @@ Test(api_mcp_look, ended_full_screen_program_is_not_shown_again)
 	cr_expect_str_eq(text_of(look("a", "{}"), "output"), "behind\n");
 	print("\033[?47h\033[Hone\033[?47l\033[?1049h\033[Htwo\033[?1049llast\r\n");
 	cr_expect_str_eq(text_of(look("a", "{}"), "output"), "last\n");
-	CLOSE_ALL();
 }
 
 Test(api_mcp_look, running_full_screen_program_gives_changed_rows_to_the_typing_caller)
@@ -194,7 +189,6 @@ Test(api_mcp_look, running_full_screen_program_gives_changed_rows_to_the_typing_
 	/* The screen is shorter than the changed rows. */
 	print("\033[2J\033[Hx\r\ny");
 	cr_expect_str_eq(text_of(call(ask_typed, "a", "{}"), "text"), "x\ny\n");
-	CLOSE_ALL();
 }
 
 Test(api_mcp_look, requested_form)
@@ -207,5 +201,4 @@ Test(api_mcp_look, requested_form)
 	cr_expect_eq(json_integer_value(json_object_get(result, "cols")), 80);
 	cr_expect_eq(json_integer_value(json_object_get(result, "rows")), 24);
 	cr_expect(json_is_true(json_object_get(json_object_get(result, "cursor"), "visible")));
-	CLOSE_ALL();
 }

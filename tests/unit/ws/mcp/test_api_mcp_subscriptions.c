@@ -25,14 +25,10 @@ static void close_all(void)
 	uv_close((uv_handle_t *)&mcp.tick, NULL);
 	uv_run(&own_clock, UV_RUN_DEFAULT);
 	cr_expect_eq(uv_loop_close(&own_clock), 0);
+	memory_api_close();
 }
-#define CLOSE_ALL()                 \
-	do {                        \
-		close_all();        \
-		MEMORY_API_CLOSE(); \
-	} while (0)
 
-TestSuite(api_mcp_subscriptions, .init = open_all, .fini = memory_api_clear_up, .timeout = 60);
+TestSuite(api_mcp_subscriptions, .init = open_all, .fini = close_all, .timeout = 60);
 
 static void print(const char *session)
 {
@@ -76,7 +72,6 @@ Test(api_mcp_subscriptions, first_change_is_reported_at_once_and_later_ones_toge
 	cr_expect_str_eq(read_notice("a"), "");
 	pass(uv_now(&own_clock), MCP_UPDATED_MS);
 	cr_expect_str_eq(read_notice("a"), "", "no further change");
-	CLOSE_ALL();
 }
 
 Test(api_mcp_subscriptions, clients_get_their_own_subscriptions_only)
@@ -102,7 +97,6 @@ Test(api_mcp_subscriptions, clients_get_their_own_subscriptions_only)
 	mcp_unsubscribe(&mcp, "a", &screen);
 	cr_expect_eq(mcp.subscriptions.count, 0);
 	cr_expect_null(mcp.subscriptions.table);
-	CLOSE_ALL();
 }
 
 Test(api_mcp_subscriptions, size_and_end_are_changes)
@@ -117,7 +111,6 @@ Test(api_mcp_subscriptions, size_and_end_are_changes)
 	cr_expect_str_eq(read_notice("a"), "");
 	cr_assert_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
 	cr_expect_str_eq(read_notice("a"), "ringside://session/s/screen");
-	CLOSE_ALL();
 }
 
 Test(api_mcp_subscriptions, number_of_a_client_is_limited)
@@ -130,7 +123,6 @@ Test(api_mcp_subscriptions, number_of_a_client_is_limited)
 	cr_expect_eq(mcp_subscribe(&mcp, "a", &owner, &screen), -EUSERS);
 	mcp_unsubscribe(&mcp, "a", &uri);
 	cr_expect_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0);
-	CLOSE_ALL();
 }
 
 Test(api_mcp_subscriptions, oldest_client_of_a_link_is_removed_beyond_the_limit)
@@ -149,5 +141,4 @@ Test(api_mcp_subscriptions, oldest_client_of_a_link_is_removed_beyond_the_limit)
 	print("s");
 	cr_expect_str_eq(read_notice("c0"), "");
 	cr_expect_str_neq(read_notice("owner"), "", "other subscriptions stay");
-	CLOSE_ALL();
 }

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/mcp/lean.h"
 
 #include <criterion/criterion.h>
@@ -45,7 +44,6 @@ Test(mcp_lean, meaningless_fields_are_dropped)
 		free(text);
 		json_decref(result);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_lean, errors_have_the_next_step)

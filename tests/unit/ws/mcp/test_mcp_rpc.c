@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/mcp/rpc.h"
 
 #include <criterion/criterion.h>
@@ -41,7 +40,6 @@ Test(mcp_rpc, messages)
 		cr_assert_eq(m.id != NULL, messages[i].has_id, "%s", messages[i].in);
 		rpc_free(&input);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 static enum rpc_code code_of(const char *text)
@@ -61,7 +59,6 @@ Test(mcp_rpc, invalid_messages)
 	cr_assert_eq(code_of("1"), RPC_PARSE_ERROR);
 	cr_assert_eq(code_of("{\"a\":1,\"a\":2}"), RPC_PARSE_ERROR);
 	cr_assert_eq(code_of("[]"), RPC_INVALID_REQUEST);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_rpc, batch_is_limited)
@@ -81,7 +78,6 @@ Test(mcp_rpc, batch_is_limited)
 	rpc_free(&input);
 	snprintf(whole, sizeof whole, "%s,1]", text);
 	cr_assert_eq(code_of(whole), RPC_INVALID_REQUEST);
-	ASSERT_NO_LEAKS();
 }
 
 static void is_json(json_t *message, const char *want)
@@ -103,5 +99,4 @@ Test(mcp_rpc, replies)
 	is_json(rpc_notification("n", json_object()),
 		"{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}}");
 	json_decref(id);
-	ASSERT_NO_LEAKS();
 }

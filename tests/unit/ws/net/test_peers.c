@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/net/peers.h"
 
 #include <criterion/criterion.h>
@@ -45,7 +44,6 @@ Test(peers_enter, network_has_a_share_of_all_connections, .timeout = 10)
 		peers_leave(&all, entered[0]);
 		peers_finish(&all);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(peers_enter, few_connections_are_shared_too, .timeout = 10)
@@ -85,5 +83,4 @@ Test(peers_count_failure, memory_is_bounded, .timeout = 30)
 	cr_assert_leq(HASH_COUNT(all.table), PEERS_KEPT + 1);
 	peers_leave(&all, stays);
 	peers_finish(&all);
-	ASSERT_NO_LEAKS();
 }

@@ -118,10 +118,10 @@ static bool was_resynced(void)
 static void end(void)
 {
 	terminal_protocol.closed(peer.terminal);
-	MEMORY_API_CLOSE();
+	memory_api_close();
 }
 
-TestSuite(terminal_slow, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
+TestSuite(terminal_slow, .init = memory_api_open, .fini = end, .timeout = 60);
 
 Test(terminal_slow, fast_client_gets_every_byte_even_of_bursts)
 {
@@ -135,7 +135,6 @@ Test(terminal_slow, fast_client_gets_every_byte_even_of_bursts)
 	}
 	cr_expect_eq(peer.bytes - before, 3 * MUCH);
 	cr_expect_not(was_resynced());
-	end();
 }
 
 Test(terminal_slow, client_with_a_long_backlog_gets_a_snapshot)
@@ -149,7 +148,6 @@ Test(terminal_slow, client_with_a_long_backlog_gets_a_snapshot)
 	terminal_protocol.writable(peer.terminal);
 	cr_expect(was_resynced(), "%s", peer.texts);
 	cr_expect_lt(peer.bytes - before, MUCH);
-	end();
 }
 
 /* The client has waited long and then got one piece: later output has waited as long. */
@@ -165,7 +163,6 @@ Test(terminal_slow, single_piece_does_not_make_a_client_fast)
 	peer.room = true;
 	terminal_protocol.writable(peer.terminal);
 	cr_expect(was_resynced(), "%s", peer.texts);
-	end();
 }
 
 Test(terminal_slow, small_backlog_is_never_skipped)
@@ -180,7 +177,6 @@ Test(terminal_slow, small_backlog_is_never_skipped)
 	terminal_protocol.writable(peer.terminal);
 	cr_expect_eq(peer.bytes - before, strlen("little"));
 	cr_expect_not(was_resynced());
-	end();
 }
 
 /* The holder waits only for such viewers: see SESSION_VIEWER_READS_MS. */
@@ -201,7 +197,6 @@ Test(terminal_slow, only_a_reading_client_holds_back_the_writer)
 	peer.room = true;
 	terminal_protocol.writable(peer.terminal);
 	cr_expect_eq(v->taken_ms, 0, "it gets snapshots and needs no bytes of the ring");
-	end();
 }
 
 Test(terminal_slow, acknowledging_client_gets_the_first_window_at_first)
@@ -220,7 +215,6 @@ Test(terminal_slow, acknowledging_client_gets_the_first_window_at_first)
 	}
 	cr_expect_eq(peer.bytes - before, PACE_WINDOW_FIRST * 2);
 	cr_expect_not(was_resynced());
-	end();
 }
 
 Test(terminal_slow, backlog_of_a_slow_line_is_half_a_second)
@@ -243,7 +237,6 @@ Test(terminal_slow, backlog_of_a_slow_line_is_half_a_second)
 	acknowledge();
 	memory_api_settle();
 	cr_expect(was_resynced());
-	end();
 }
 
 static unsigned count(const char *what)
@@ -276,7 +269,6 @@ Test(terminal_slow, second_snapshot_request_gets_its_own_sync)
 	uint64_t before = peer.bytes;
 	print(100);
 	cr_expect_eq(peer.bytes - before, 100, "output continues");
-	end();
 }
 
 #define HISTORY 500u /* lines */
@@ -323,7 +315,6 @@ Test(terminal_slow, acknowledging_client_gets_the_screen_before_its_history)
 	uint64_t before = peer.bytes;
 	print(100);
 	cr_expect_eq(peer.bytes - before, 100, "output continues");
-	end();
 }
 
 Test(terminal_slow, short_history_comes_with_the_screen_and_all_without_acks)
@@ -343,8 +334,9 @@ Test(terminal_slow, short_history_comes_with_the_screen_and_all_without_acks)
 		cr_expect_eq(count("\"snapshot\""), 1, "%s", peer.texts);
 		cr_expect_eq(count("\"partial\""), 0);
 		cr_expect_eq(peer.terminal->cursor.offset, session_head(peer.session));
-		end();
-		if (i == 0)
+		if (i == 0) {
+			end();
 			memory_api_open();
+		}
 	}
 }

@@ -1,5 +1,4 @@
 /* The control socket, with a client of any speed and handlers of any behaviour. */
-#include "tests/lib/leak.h"
 #include "ws/socket/control_frame.h"
 #include "ws/socket/control_socket.h"
 
@@ -209,7 +208,6 @@ static void finish(void)
 	free(peer.text);
 	cr_assert_eq(metrics.streams, 0);
 	cr_assert_eq(metrics.control_sockets, 0);
-	ASSERT_NO_LEAKS();
 }
 
 /* The client reads all messages, in turns of the loop. */

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/socket/message.h"
 
 #include <criterion/criterion.h>
@@ -69,7 +68,6 @@ Test(message_parse, types)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		cr_expect_eq(parse(cases[i].text).type, cases[i].type, "%s", cases[i].text);
-	ASSERT_NO_LEAKS();
 }
 
 Test(message_parse, resize_has_both_sides)
@@ -133,5 +131,4 @@ Test(message_parse, deep_nesting_is_refused)
 	text[MESSAGE_MAX] = '\0';
 	cr_assert_eq(parse(text).type, MESSAGE_INVALID);
 	free(text);
-	ASSERT_NO_LEAKS();
 }

@@ -1,5 +1,4 @@
 #include "ring/screen/grid/scrollback.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/random.h"
 
 #include <criterion/criterion.h>
@@ -87,7 +86,6 @@ Test(scrollback_freeze, frozen_lines_are_readable_and_take_less_memory)
 	scrollback_drop_cache(&b);
 	cr_expect_lt(scrollback_memory(&b), reading);
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_freeze, few_lines_are_not_frozen)
@@ -107,7 +105,6 @@ Test(scrollback_freeze, few_lines_are_not_frozen)
 	expect_line(scrollback_get(&b, 149), 7);
 	expect_line(scrollback_get(&b, 0), 1);
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_freeze, frozen_lines_are_dropped_one_by_one)
@@ -125,7 +122,6 @@ Test(scrollback_freeze, frozen_lines_are_dropped_one_by_one)
 	cr_expect_null(b.frozen);
 	cr_expect_eq(b.bytes, b.stored);
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_freeze, bytes_stay_bounded)
@@ -155,7 +151,6 @@ Test(scrollback_freeze, bytes_stay_bounded)
 	cr_expect_eq(plain.bytes, frozen.bytes);
 	scrollback_finish(&plain);
 	scrollback_finish(&frozen);
-	ASSERT_NO_LEAKS();
 }
 
 /* Unwrapping lines of a run splits the run, until one block becomes two. */
@@ -185,7 +180,6 @@ Test(scrollback_freeze, frozen_lines_can_be_unwrapped)
 	cr_expect_eq(plain.bytes, frozen.bytes);
 	scrollback_finish(&plain);
 	scrollback_finish(&frozen);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_thaw, gives_the_same_as_without_freezing)
@@ -202,7 +196,6 @@ Test(scrollback_thaw, gives_the_same_as_without_freezing)
 	for (unsigned i = 0; i < LINES; i++)
 		expect_line(scrollback_get(&b, i), i);
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 static struct block *make_block(unsigned lines)
@@ -241,7 +234,6 @@ Test(block, any_flipped_bit_is_detected)
 	}
 	free(block);
 	block_reader_destroy(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(block, wrong_sizes_are_detected)
@@ -258,7 +250,6 @@ Test(block, wrong_sizes_are_detected)
 	}
 	free(block);
 	block_reader_destroy(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(block, becomes_full)
@@ -277,7 +268,6 @@ Test(block, becomes_full)
 	free(block);
 	block_writer_destroy(w);
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 /* A block that is damaged in the middle. */
@@ -299,5 +289,4 @@ Test(frozen, damaged_block_is_reported)
 	frozen_drop_cache(f);
 	cr_expect_not(frozen_failed(f));
 	frozen_destroy(f);
-	ASSERT_NO_LEAKS();
 }

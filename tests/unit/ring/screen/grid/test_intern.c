@@ -1,5 +1,4 @@
 #include "ring/screen/grid/intern.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -31,7 +30,6 @@ Test(intern_put, ids_start_at_one)
 	cr_expect_eq(put(&t, "a"), 1);
 	cr_expect_eq(put(&t, "b"), 2);
 	intern_finish(&t);
-	ASSERT_NO_LEAKS();
 }
 
 Test(intern_put, same_bytes_get_the_same_id)
@@ -65,7 +63,6 @@ Test(intern_put, count_is_limited)
 	cr_expect_neq(put(&t, "7"), 0, "existing strings are found");
 	cr_expect_eq(t.count, 20);
 	intern_finish(&t);
-	ASSERT_NO_LEAKS();
 }
 
 Test(intern_put, bytes_are_limited)
@@ -85,7 +82,6 @@ Test(intern_put, bytes_are_limited)
 	cr_expect_eq(t.bytes, 0);
 	cr_expect_neq(put(&t, text), 0);
 	intern_finish(&t);
-	ASSERT_NO_LEAKS();
 }
 
 /* One string each for lines 100 to 1099. */
@@ -156,7 +152,6 @@ Test(intern_sweep, strings_stay_as_long_as_their_lines)
 	intern_sweep(&t, 7);
 	cr_expect_eq(t.count, 0);
 	intern_finish(&t);
-	ASSERT_NO_LEAKS();
 }
 
 Test(intern_use_like, string_stays_as_long_as_the_other)
@@ -179,7 +174,6 @@ Test(intern_use_like, string_stays_as_long_as_the_other)
 	cr_expect_eq(t.count, 0);
 	intern_finish(&t);
 	intern_finish(&of);
-	ASSERT_NO_LEAKS();
 }
 
 Test(intern_set_cells, large_screens_are_swept_rarely)
@@ -230,7 +224,6 @@ Test(intern_sweep, drops_unmarked_strings)
 	cr_expect_not_null(intern_get(&t, b, NULL));
 	cr_expect_eq(t.count, 1);
 	intern_finish(&t);
-	ASSERT_NO_LEAKS();
 }
 
 Test(intern_sweep, marks_last_for_one_sweep)
@@ -257,7 +250,6 @@ Test(intern_sweep, free_ids_are_used_again)
 	size_t length;
 	cr_expect_eq(memcmp(intern_get(&t, 3, &length), "2", 1), 0);
 	intern_finish(&t);
-	ASSERT_NO_LEAKS();
 }
 
 Test(intern_mark, invalid_ids_are_ignored)

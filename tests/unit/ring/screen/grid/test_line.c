@@ -1,6 +1,5 @@
 #include "ring/screen/grid/line.h"
 #include "ring/screen/grid/style.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -106,7 +105,6 @@ Test(line_unref, last_reference_frees_the_line)
 	line_unref(NULL);
 	cr_expect_eq(line->shares, 0);
 	line_unref(line);
-	ASSERT_NO_LEAKS();
 }
 
 Test(line_set, only_existing_cells_are_set)
@@ -148,7 +146,6 @@ static void run(const struct edit *cases, size_t count,
 		edit(line, cases[i].pos, cases[i].n, (struct cell){.style = 7});
 		expect(line, cases[i].want);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(line_insert, examples)
@@ -209,7 +206,6 @@ Test(line_erase, protected_cells_are_spared)
 	line_erase(line, 0, 4, blank, &styles);
 	expect(line, ".bc.");
 	intern_finish(&styles);
-	ASSERT_NO_LEAKS();
 }
 
 Test(line_trimmed, ends_at_the_last_content)

@@ -1,5 +1,4 @@
 #include "ring/screen/grid/scrollback.h"
-#include "tests/lib/leak.h"
 #include "tests/lib/random.h"
 
 #include <criterion/criterion.h>
@@ -59,7 +58,6 @@ Test(scrollback_push, oldest_first)
 	expect(&b, 0, "one");
 	expect(&b, 1, "two");
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_push, oldest_line_is_dropped)
@@ -73,7 +71,6 @@ Test(scrollback_push, oldest_line_is_dropped)
 	expect(&b, 0, "e");
 	expect(&b, 2, "g");
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_push, capacity_zero_keeps_nothing)
@@ -102,7 +99,6 @@ Test(scrollback_push, bytes_are_bounded)
 	}
 	free(line);
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_push, blank_lines_take_few_bytes)
@@ -128,7 +124,6 @@ Test(scrollback_push, bytes_are_the_sum_of_the_lines)
 	scrollback_drop(&b, 100);
 	cr_expect_eq(b.bytes, 0);
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_drop, counts_dropped_lines)
@@ -159,7 +154,6 @@ Test(scrollback_put, works_when_the_ring_of_lines_wraps)
 	expect(&b, b.count - 1, "999");
 	expect(&b, b.count - 2, "998");
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 /* Lines "one", `same` times "same", "last"; then the oldest `drop` lines are dropped. */
@@ -188,7 +182,6 @@ Test(scrollback_push_many, run_takes_the_memory_of_one_line)
 		expect(&b, i, "same");
 	expect(&b, 901, "last");
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_push_many, lines_of_a_run_are_dropped_one_by_one)
@@ -204,7 +197,6 @@ Test(scrollback_push_many, lines_of_a_run_are_dropped_one_by_one)
 	expect(&b, 0, "last");
 	cr_expect_eq(b.used, 1);
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_push_many, run_longer_than_the_capacity)
@@ -216,7 +208,6 @@ Test(scrollback_push_many, run_longer_than_the_capacity)
 	expect(&b, 998, "same");
 	expect(&b, 999, "last");
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 /* All lines of a run stay wrapped except those that were unwrapped, in any order. */
@@ -247,7 +238,6 @@ Test(scrollback_unwrap, lines_of_a_run)
 		expect(&b, 0, "again");
 		scrollback_finish(&b);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_unpack, plain_text)
@@ -260,7 +250,6 @@ Test(scrollback_unpack, plain_text)
 	expect_same(&b, line);
 	free(line);
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_unpack, styles)
@@ -317,7 +306,6 @@ Test(scrollback_unpack, wide_characters_and_their_tails)
 		free(line);
 	}
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_unpack, random_cells)
@@ -343,7 +331,6 @@ Test(scrollback_unpack, random_cells)
 		free(line);
 	}
 	scrollback_finish(&b);
-	ASSERT_NO_LEAKS();
 }
 
 Test(scrollback_unpack, into_fewer_cells)

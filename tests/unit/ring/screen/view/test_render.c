@@ -1,5 +1,4 @@
 #include "ring/screen/view/render.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -91,7 +90,6 @@ Test(render_lines, text_has_no_trailing_blanks)
 {
 	feed("one  \r\n\033[4Ctwo \033[41m  \033[m\r\n");
 	cr_assert_str_eq(text(false), "one\n    two\n\n\n");
-	ASSERT_NO_LEAKS();
 }
 
 Test(render_lines, soft_wraps_are_kept_or_joined)
@@ -399,7 +397,6 @@ Test(render_next, lines_kept_and_joined)
 	cr_expect_str_eq(read_lines(&o, false), "0+2 0123456789abc;2+1 x;3+1 ;");
 	o.from = 1;
 	cr_expect_str_eq(read_lines(&o, false), "1+1w abc;2+1 x;3+1 ;");
-	ASSERT_NO_LEAKS();
 }
 
 Test(render_next, runs_of_one_style)

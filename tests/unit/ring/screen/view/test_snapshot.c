@@ -2,7 +2,6 @@
 #include "ring/screen/view/snapshot.h"
 #include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 
@@ -163,7 +162,6 @@ Test(screen_snapshot, examples)
 		drawn_finish(&d);
 		drawn_finish(&other);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 /* The same on a terminal that another program has used. */
@@ -187,7 +185,6 @@ Test(screen_snapshot, restores_a_used_terminal)
 		drawn_finish(&d);
 		drawn_finish(&other);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(screen_snapshot, number_of_lines_is_limited)
@@ -202,7 +199,6 @@ Test(screen_snapshot, number_of_lines_is_limited)
 		drawn_finish(&other);
 	}
 	drawn_finish(&d);
-	ASSERT_NO_LEAKS();
 }
 
 Test(screen_snapshot, does_not_change_the_screen)
@@ -220,7 +216,6 @@ Test(screen_snapshot, does_not_change_the_screen)
 	drawn_expect_same(&d, &other);
 	drawn_finish(&d);
 	drawn_finish(&other);
-	ASSERT_NO_LEAKS();
 }
 
 Test(screen_snapshot, starts_with_can_and_a_full_reset)
@@ -263,7 +258,6 @@ Test(screen_snapshot, of_the_smallest_and_largest_screen)
 		drawn_finish(&d);
 		drawn_finish(&other);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(screen_snapshot, in_the_middle_of_a_sequence)
@@ -302,5 +296,4 @@ Test(screen_snapshot, size_of_links_is_bounded, .timeout = 60)
 	free(snapshot.bytes);
 	drawn_finish(&other);
 	drawn_finish(&d);
-	ASSERT_NO_LEAKS();
 }

@@ -3,7 +3,6 @@
  * /api/execute/code.
  */
 #include "ws/api/context/refuse.h"
-#include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -41,7 +40,6 @@ Test(context_refuse, slow_start_may_be_retried)
 		json_decref(body);
 		request_unref(r);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 Test(context_refuse, permanent_failure_is_not_retried)
@@ -63,5 +61,4 @@ Test(context_refuse, permanent_failure_is_not_retried)
 		json_decref(body);
 		request_unref(r);
 	}
-	ASSERT_NO_LEAKS();
 }

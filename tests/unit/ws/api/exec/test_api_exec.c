@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_exec, SUITE);
 TestSuite(api_exec_read, SUITE);
 TestSuite(api_exec_cancel, SUITE);
@@ -52,7 +52,6 @@ Test(api_exec, returns_status_output_and_range)
 	cr_expect_eq(call_number(c, "data.range.end") - call_number(c, "data.range.start"), 10);
 	cr_expect_eq(call_number(c, "data.lost"), 0);
 	cr_expect(call_is_null(c, "data.signal"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, other_formats)
@@ -67,7 +66,6 @@ Test(api_exec, other_formats)
 		call_await(c);
 		cr_expect_str_eq(call_text(c, "data.output"), outputs[i]);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, output_is_truncated_on_request)
@@ -79,7 +77,6 @@ Test(api_exec, output_is_truncated_on_request)
 	cr_expect_str_eq(call_text(c, "data.output"), "0189");
 	cr_expect_eq(call_number(c, "data.truncated.output.omittedBytes"), 6);
 	cr_expect_eq(call_number(c, "data.truncated.output.totalBytes"), 10);
-	MEMORY_API_CLOSE();
 }
 
 #define BOTH(line)                                                                               \
@@ -154,7 +151,6 @@ Test(api_exec, invalid_requests)
 	cr_expect_str_eq(memory_holder_take_input(memory_api_holder("s")), "");
 	struct call *c = memory_api_call("GET /api/session/s/exec", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "data")), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, shell_without_integration)
@@ -164,7 +160,6 @@ Test(api_exec, shell_without_integration)
 	cr_expect_eq(call_status(c), 409);
 	cr_expect_str_eq(call_code(c), "EXEC_UNSUPPORTED");
 	cr_expect_str_eq(call_text(c, "context.shell"), "/bin/sh");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, session_that_starts_or_has_ended)
@@ -186,7 +181,6 @@ Test(api_exec, session_that_starts_or_has_ended)
 		cr_expect_str_eq(call_code(c), "SESSION_TERMINATED");
 		cr_expect_eq(call_number(c, "context.exitCode"), 4);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, one_at_a_time)
@@ -209,7 +203,6 @@ Test(api_exec, one_at_a_time)
 	memory_shell_run("s", "", 7);
 	call_await(next);
 	cr_expect_eq(call_number(next, "data.exitCode"), 7);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, queue_is_limited)
@@ -222,7 +215,6 @@ Test(api_exec, queue_is_limited)
 	struct call *c = memory_api_call(EXEC, "{'command':'next','queue':true}");
 	cr_expect_eq(call_status(c), 429);
 	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, queue_time_is_limited)
@@ -235,7 +227,6 @@ Test(api_exec, queue_time_is_limited)
 	cr_expect_str_eq(call_text(c, "data.endedBy"), "busy");
 	cr_expect(call_is_null(c, "data.exitCode"));
 	cr_expect(call_is_null(c, "data.range"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, yields_and_can_be_read_later)
@@ -261,7 +252,6 @@ Test(api_exec, yields_and_can_be_read_later)
 	call_await(later);
 	cr_expect_str_eq(call_text(later, "data.state"), "done");
 	cr_expect_str_eq(call_text(later, "data.output"), "so far 789");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, same_key_is_the_same_command)
@@ -278,7 +268,6 @@ Test(api_exec, same_key_is_the_same_command)
 	cr_expect_str_eq(call_text(a, "data.id"), call_text(b, "data.id"));
 	struct call *again = memory_api_call(EXEC, "{'command':'one','key':'k'}");
 	cr_expect_str_eq(call_text(again, "data.id"), call_text(a, "data.id"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, session_is_deleted_during_the_command)
@@ -296,7 +285,6 @@ Test(api_exec, session_is_deleted_during_the_command)
 		cr_expect_str_eq(call_text(all[i], "data.endedBy"), "lost", "%zu", i);
 		cr_expect(call_is_null(all[i], "data.exitCode"));
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, shell_exits_during_the_command)
@@ -313,7 +301,6 @@ Test(api_exec, shell_exits_during_the_command)
 	call_await(queued);
 	cr_expect_str_eq(call_text(queued, "data.endedBy"), "not_started");
 	cr_expect(call_is_null(queued, "data.exitCode"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, holder_dies_during_the_command)
@@ -326,7 +313,6 @@ Test(api_exec, holder_dies_during_the_command)
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_str_eq(call_text(c, "data.endedBy"), "unknown");
 	cr_expect(call_is_null(c, "data.exitCode"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, command_continues_without_its_client)
@@ -339,7 +325,6 @@ Test(api_exec, command_continues_without_its_client)
 	struct call *c = get_exec(e, "");
 	call_await(c);
 	cr_expect_str_eq(call_text(c, "data.state"), "done");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, server_exits_during_the_command)
@@ -351,7 +336,6 @@ Test(api_exec, server_exits_during_the_command)
 	call_await(c);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_str_eq(call_text(c, "data.endedBy"), "lost");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec, hostile_commands_are_reported_unchanged)
@@ -372,7 +356,6 @@ Test(api_exec, hostile_commands_are_reported_unchanged)
 			cr_expect_str_eq(call_code(c), "INVALID_COMMAND", "%s", *text);
 		call_end(c);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec_read, invalid_queries)
@@ -392,7 +375,6 @@ Test(api_exec_read, invalid_queries)
 		const struct refused one[] = {{lines[i], NULL, INVALID, fields[i]}};
 		EXPECT_REFUSED(one);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec_read, unknown_commands)
@@ -407,7 +389,6 @@ Test(api_exec_read, unknown_commands)
 		{"GET /api/session/s/exec/" LONG_128 "x", NULL, 404, "UNKNOWN_ERROR"}};
 	memory_shell_start("s");
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec_read, as_a_stream)
@@ -429,7 +410,6 @@ Test(api_exec_read, as_a_stream)
 	cr_assert(call_event(c, "end"));
 	cr_expect_eq(call_number(c, "data.exitCode"), 2);
 	cr_expect_not(call_event(c, NULL));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec_read, stream_ends_with_its_session)
@@ -444,7 +424,6 @@ Test(api_exec_read, stream_ends_with_its_session)
 	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
 	while (call_event(c, NULL))
 		cr_expect_str_neq(call_text(c, "type"), "output");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec_cancel, queued_command)
@@ -459,7 +438,6 @@ Test(api_exec_cancel, queued_command)
 	cr_expect_str_eq(call_text(end, "data.endedBy"), "cancelled");
 	call_await(c);
 	cr_expect_str_eq(call_text(c, "data.endedBy"), "cancelled");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec_cancel, ended_command_is_unchanged)
@@ -474,7 +452,6 @@ Test(api_exec_cancel, ended_command_is_unchanged)
 	cr_expect_eq(call_status(end), 200);
 	cr_expect_str_eq(call_text(end, "data.endedBy"), "command");
 	cr_expect_eq(json_array_size(call_get(end, "data.signalsSent")), 0);
-	MEMORY_API_CLOSE();
 }
 
 /* The shell has no foreground job, and is not killed itself. */
@@ -493,7 +470,6 @@ Test(api_exec_cancel, unkillable_command_continues_and_is_reported)
 	call_await(c);
 	cr_expect_eq(call_number(c, "data.exitCode"), 143);
 	cr_expect_str_eq(call_text(c, "data.signal"), "TERM");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec_cancel, client_may_disconnect)
@@ -505,7 +481,6 @@ Test(api_exec_cancel, client_may_disconnect)
 	memory_shell_end("s", 130);
 	call_await(c);
 	cr_expect_eq(call_number(c, "data.exitCode"), 130);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_exec_cancel, invalid_requests)
@@ -525,7 +500,6 @@ Test(api_exec_cancel, invalid_requests)
 		cr_expect_str_eq(call_field(c), cases[i].field, "%s", cases[i].body);
 	}
 	cr_expect_eq(e->signals_count, 0);
-	MEMORY_API_CLOSE();
 }
 
 /* The sandbox container protocol */
@@ -545,7 +519,6 @@ Test(api_execute, in_a_session)
 	cr_expect_str_eq(call_text(c, "stdout"), "a", "without its last newline");
 	cr_expect_str_eq(call_text(c, "stderr"), "b");
 	cr_expect_str_eq(call_text(c, "sessionId"), "s");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_execute, header_can_name_the_session)
@@ -561,7 +534,6 @@ Test(api_execute, header_can_name_the_session)
 	call_await(c);
 	cr_expect_eq(call_status(c), 400);
 	cr_expect_str_eq(call_field(c), "sessionId");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_execute, missing_session_is_created)
@@ -578,7 +550,6 @@ Test(api_execute, missing_session_is_created)
 	c = memory_api_call(EXECUTE, "{'command':'ls','sessionId':'newer'}");
 	cr_expect_eq(call_status(c), 500);
 	cr_expect_str_eq(call_code(c), "TOO_MANY_TERMINALS");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_execute, ended_session_is_replaced)
@@ -595,7 +566,6 @@ Test(api_execute, ended_session_is_replaced)
 	memory_shell_run("s", "", 0);
 	call_await(c);
 	cr_expect_eq(call_status(c), 200);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_execute, number_of_sessions_is_limited)
@@ -607,7 +577,6 @@ Test(api_execute, number_of_sessions_is_limited)
 		{EXECUTE, "{'command':'ls','sessionId':'new'}", 429, "LIMIT_REACHED"},
 		{EXECUTE "/stream", "{'command':'ls','sessionId':'new'}", 429, "LIMIT_REACHED"}};
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_execute, unresponsive_holder)
@@ -619,7 +588,6 @@ Test(api_execute, unresponsive_holder)
 		{EXECUTE, "{'command':'ls','sessionId':'s'}", 409, "SESSION_UNRESPONSIVE"},
 		{EXECUTE "/stream", "{'command':'ls','sessionId':'s'}", 409, "SESSION_UNRESPONSIVE"}};
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_execute, session_is_deleted_while_it_starts)
@@ -632,7 +600,6 @@ Test(api_execute, session_is_deleted_while_it_starts)
 	call_await(c);
 	cr_expect_eq(call_status(c), 409);
 	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_execute, shell_exits_during_the_command)
@@ -647,7 +614,6 @@ Test(api_execute, shell_exits_during_the_command)
 	cr_expect_str_eq(call_code(c), "SESSION_TERMINATED");
 	call_await(next);
 	cr_expect_str_eq(call_code(next), "SESSION_TERMINATED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_execute, session_is_deleted_during_the_command)
@@ -659,7 +625,6 @@ Test(api_execute, session_is_deleted_during_the_command)
 	call_await(c);
 	cr_expect_eq(call_status(c), 410);
 	cr_expect_str_eq(call_code(c), "SESSION_DESTROYED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_execute, as_a_stream)
@@ -676,7 +641,6 @@ Test(api_execute, as_a_stream)
 	cr_assert(call_event(c, "complete"));
 	cr_expect_eq(call_number(c, "exitCode"), 1);
 	cr_expect_not(call_event(c, NULL));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_execute, invalid_requests)
@@ -701,5 +665,4 @@ Test(api_execute, invalid_requests)
 	memory_shell_start("s");
 	EXPECT_REFUSED(cases);
 	cr_expect_str_eq(memory_holder_take_input(memory_api_holder("s")), "");
-	MEMORY_API_CLOSE();
 }

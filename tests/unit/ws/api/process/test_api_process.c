@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_process, SUITE);
 TestSuite(api_process_start, SUITE);
 TestSuite(api_process_output, SUITE);
@@ -97,7 +97,6 @@ Test(api_process_start, is_answered_once_the_command_runs)
 	cr_expect_str_eq(call_text(show, "process.command"), "serve -p 1");
 	cr_expect_str_eq(call_text(show, "process.cwd"), "/tmp");
 	cr_expect_str_eq(call_text(show, "process.stdin"), "none");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, generates_an_id)
@@ -107,7 +106,6 @@ Test(api_process_start, generates_an_id)
 	begin_command(p->held.id);
 	call_await(c);
 	cr_expect_eq(strncmp(call_text(c, "processId"), "proc_", 5), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, longest_and_unusual_ids)
@@ -119,7 +117,6 @@ Test(api_process_start, longest_and_unusual_ids)
 		start_as(ids[i], body);
 	}
 	cr_expect_eq(count_directories(), 2);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, invalid_requests)
@@ -157,7 +154,6 @@ Test(api_process_start, invalid_requests)
 	cr_expect_eq(processes_count(&memory_api.processes), 0);
 	cr_expect_eq(memory_holders_count(), 0);
 	cr_expect_eq(count_directories(), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, invalid_directory_is_named)
@@ -169,7 +165,6 @@ Test(api_process_start, invalid_directory_is_named)
 		struct call *c = memory_api_call(START, body);
 		cr_expect_not_null(strstr(call_text(c, "message"), places[i]), "%s", call_body(c));
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, command_that_is_too_long)
@@ -181,7 +176,6 @@ Test(api_process_start, command_that_is_too_long)
 	struct call *c = memory_api_call(START, body);
 	cr_expect_eq(call_status(c), 400);
 	cr_expect_str_eq(call_field(c), "command");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, id_in_use_is_refused)
@@ -195,7 +189,6 @@ Test(api_process_start, id_in_use_is_refused)
 	start_as("p", "{'command':'again','processId':'p'}");
 	c = memory_api_call("GET /api/process/p", NULL);
 	cr_expect_str_eq(call_text(c, "process.command"), "again", "an ended process is replaced");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, number_of_processes_is_limited)
@@ -207,7 +200,6 @@ Test(api_process_start, number_of_processes_is_limited)
 	cr_expect_eq(call_status(c), 429);
 	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
 	cr_expect_eq(call_number(c, "context.maxProcesses"), MEMORY_API_PROCESSES);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, errors_of_the_holder)
@@ -232,7 +224,6 @@ Test(api_process_start, errors_of_the_holder)
 		call_end(c);
 	}
 	cr_expect_eq(processes_count(&memory_api.processes), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, holder_dies_or_supervisor_exits_while_starting)
@@ -247,7 +238,6 @@ Test(api_process_start, holder_dies_or_supervisor_exits_while_starting)
 	call_await(c);
 	cr_expect_eq(call_status(c), 500);
 	cr_expect_str_eq(call_code(c), "PROCESS_ERROR");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, process_starts_without_its_client)
@@ -255,7 +245,6 @@ Test(api_process_start, process_starts_without_its_client)
 	call_end(memory_api_begin(START, "{'command':'x','processId':'p'}"));
 	begin_command("p");
 	cr_expect_eq(memory_api_process("p")->state, PROCESS_RUNNING);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, server_exits_while_starting)
@@ -264,7 +253,6 @@ Test(api_process_start, server_exits_while_starting)
 	memory_api_end_tables();
 	call_await(c);
 	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED", "%s", call_body(c));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, options_of_a_session)
@@ -276,7 +264,6 @@ Test(api_process_start, options_of_a_session)
 	call_await(c);
 	c = memory_api_call("GET /api/process/p", NULL);
 	cr_expect_str_eq(call_text(c, "process.sessionId"), "s");
-	MEMORY_API_CLOSE();
 }
 
 static const struct {
@@ -300,7 +287,6 @@ Test(api_process, unknown_processes)
 		struct call *c = memory_api_call(requests[i].line, requests[i].body);
 		cr_expect_str_eq(call_text(c, "context.processId"), "p");
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process, all_are_listed)
@@ -325,7 +311,6 @@ Test(api_process, all_are_listed)
 		{"GET /api/process/list?status=", NULL, INVALID, "status"},
 		{"GET /api/process/list?status=Running", NULL, INVALID, "status"}};
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process, kinds_of_ends)
@@ -349,7 +334,6 @@ Test(api_process, kinds_of_ends)
 		call_text(c, "process.endTime");
 		call_end(c);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process, invalid_records_are_ignored)
@@ -367,7 +351,6 @@ Test(api_process, invalid_records_are_ignored)
 	cr_expect_eq(call_number(c, "pid"), 4711);
 	c = memory_api_call("GET /api/process/p", NULL);
 	cr_expect_eq(call_number(c, "process.exitCode"), 1);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process, is_killed_and_removed)
@@ -389,7 +372,6 @@ Test(api_process, is_killed_and_removed)
 	c = memory_api_call("DELETE /api/process/p?remove=1", NULL);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_eq(memory_api_status("GET /api/process/p", NULL), 404);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process, starting_process_is_not_killed)
@@ -398,7 +380,6 @@ Test(api_process, starting_process_is_not_killed)
 	static const struct refused cases[] = {
 		{"DELETE /api/process/p", NULL, 409, "RESOURCE_BUSY"}};
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process, kill_all_works_without_processes)
@@ -408,7 +389,6 @@ Test(api_process, kill_all_works_without_processes)
 	start();
 	c = memory_api_call("DELETE /api/process/kill-all", NULL);
 	cr_expect_eq(call_number(c, "cleanedCount"), 1);
-	MEMORY_API_CLOSE();
 }
 
 /* A process in the holder's place, with a child that ignores TERM. */
@@ -454,7 +434,6 @@ Test(api_process, server_exits_during_a_kill)
 	}
 	cr_assert_eq(kill(pid, SIGKILL), 0);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process, process_that_ignores_term_is_killed)
@@ -473,7 +452,6 @@ Test(api_process, process_that_ignores_term_is_killed)
 	cr_expect_eq(call_number(show, "process.members"), 0);
 	cr_assert_eq(kill(pid, SIGKILL), 0);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process, invalid_signals)
@@ -487,7 +465,6 @@ Test(api_process, invalid_signals)
 		{"POST /api/process/p/signal", "{'signal':'TERM','tree':'true'}", INVALID, "tree"}};
 	start();
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process, invalid_input)
@@ -503,7 +480,6 @@ Test(api_process, invalid_input)
 		{STDIN, "{'eof':true}", 409, "INPUT_CLOSED"}};
 	start();
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_output, of_both_streams)
@@ -528,7 +504,6 @@ Test(api_process_output, of_both_streams)
 	cr_expect_str_eq(call_text(c, "base64"), "ZXJyCg==");
 	c = memory_api_call("GET /api/process/p/output?stream=stdout&limit=0", NULL);
 	cr_expect_str_eq(call_text(c, "data"), "o", "at least one byte");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_output, invalid_queries)
@@ -549,7 +524,6 @@ Test(api_process_output, invalid_queries)
 	start();
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(memory_api_status(OUTPUT "?cursor=9223372036854775807", NULL), 200);
-	MEMORY_API_CLOSE();
 }
 
 static int viewers(void)
@@ -580,7 +554,6 @@ Test(api_process_output, can_be_waited_for)
 	call_await(end);
 	cr_expect(call_is_true(end, "ended"));
 	cr_expect_eq(call_number(end, "exitCode"), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_output, process_is_removed_while_a_request_waits)
@@ -597,7 +570,6 @@ Test(api_process_output, process_is_removed_while_a_request_waits)
 	cr_expect_eq(call_status(wait), 404, "%s", call_body(wait));
 	while (call_event(stream, NULL))
 		cr_expect_str_neq(call_text(stream, "type"), "stdout");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_output, stream)
@@ -622,7 +594,6 @@ Test(api_process_output, stream)
 	cr_expect_not(call_event(c, NULL));
 	c = memory_api_call("GET /api/process/p/logs", NULL);
 	cr_expect_str_eq(call_text(c, "stdout"), "out \303\244", "the output is kept in a file");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_output, bytes_other_than_text)
@@ -636,7 +607,6 @@ Test(api_process_output, bytes_other_than_text)
 	end_all(0);
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
 		cr_expect_eq(memory_api_status(lines[i], NULL), 200);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_wait, invalid_requests)
@@ -658,7 +628,6 @@ Test(api_process_wait, invalid_requests)
 		{WAIT, "{'for':'port','port':80,'mode':'udp'}", INVALID, "mode"}};
 	start();
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_wait, for_a_line)
@@ -679,7 +648,6 @@ Test(api_process_wait, for_a_line)
 	call_await(other);
 	cr_expect_str_eq(call_text(other, "match"), "port 8080");
 	cr_expect_str_eq(call_text(other, "line"), "port 8080");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_wait, earlier_output_counts_unless_it_is_before_the_cursor)
@@ -695,7 +663,6 @@ Test(api_process_wait, earlier_output_counts_unless_it_is_before_the_cursor)
 			"PROCESS_READY_TIMEOUT"},
 		{WAIT, "{'for':'exit','timeoutMs':1}", 408, "PROCESS_READY_TIMEOUT"}};
 	EXPECT_REFUSED(later);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_wait, for_its_end)
@@ -714,7 +681,6 @@ Test(api_process_wait, for_its_end)
 	cr_expect_eq(call_number(line, "context.exitCode"), 1);
 	cr_expect_str_eq(call_text(line, "context.stdout"), "");
 	cr_expect_str_eq(call_text(line, "context.stderr"), "oops");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_wait, not_for_ever)
@@ -724,7 +690,6 @@ Test(api_process_wait, not_for_ever)
 	cr_expect_eq(call_status(c), 408);
 	cr_expect_str_eq(call_code(c), "PROCESS_READY_TIMEOUT");
 	cr_expect_eq(call_number(c, "context.timeoutMs"), 1);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process_wait, client_disconnects_or_server_exits)
@@ -740,7 +705,6 @@ Test(api_process_wait, client_disconnects_or_server_exits)
 	memory_api_end_tables();
 	call_await(c);
 	cr_expect_str_eq(call_code(c), "PROCESS_NOT_FOUND");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process, invalid_ports)
@@ -775,7 +739,6 @@ Test(api_process, invalid_ports)
 	EXPECT_REFUSED(cases);
 	EXPECT_REFUSED(path);
 	cr_expect_eq(memory_api.api.port_watches, 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_process, port_is_watched_until_its_process_ends)
@@ -791,5 +754,4 @@ Test(api_process, port_is_watched_until_its_process_ends)
 	cr_expect_not(call_event(c, NULL));
 	call_end(c);
 	cr_expect_eq(memory_api.api.port_watches, 0);
-	MEMORY_API_CLOSE();
 }

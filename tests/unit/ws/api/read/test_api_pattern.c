@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <locale.h>
 
-TestSuite(api_pattern, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
+TestSuite(api_pattern, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
 
 static bool is_short;
 
@@ -32,14 +32,12 @@ Test(api_pattern, session_wait_reports_short_memory)
 	memory_api_start("s");
 	expect_memory_is_short("POST /api/session/s/wait",
 		"{'until':[{'type':'match','pattern':'a'}],'timeoutMs':0}");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_pattern, search_reports_short_memory)
 {
 	memory_api_start("s");
 	expect_memory_is_short("GET /api/session/s/search?q=a", NULL);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_pattern, process_wait_reports_short_memory)
@@ -55,5 +53,4 @@ Test(api_pattern, process_wait_reports_short_memory)
 	cr_expect_eq(call_status(wrong), 400);
 	cr_expect_str_eq(call_text(wrong, "context.validationErrors.0.message"),
 		"The regex cannot be used: ( without )");
-	MEMORY_API_CLOSE();
 }

@@ -1,4 +1,3 @@
-#include "tests/lib/leak.h"
 #include "ws/api/read/query.h"
 
 #include <criterion/criterion.h>
@@ -34,7 +33,6 @@ Test(query_number, table)
 	expect_number("/x?n=", false, 7);
 	expect_number("/x?n=-1", false, 7);
 	expect_number("/x?n=1x", false, 7);
-	ASSERT_NO_LEAKS();
 }
 
 Test(query_number_or, default_is_used_without_a_parameter)
@@ -45,7 +43,6 @@ Test(query_number_or, default_is_used_without_a_parameter)
 	cr_assert_not_null(strstr(r->reply.body, "Must be few"));
 	cr_assert_not_null(strstr(r->reply.body, "\"field\":\"n\""));
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(query_choice, value_must_be_one_of_the_words)
@@ -61,7 +58,6 @@ Test(query_choice, value_must_be_one_of_the_words)
 	cr_assert_eq(choice, 1);
 	cr_assert_not_null(strstr(r->reply.body, "Must be one, two or three"));
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }
 
 Test(query_flag, zero_or_one)
@@ -76,5 +72,4 @@ Test(query_flag, zero_or_one)
 	cr_assert(flag);
 	cr_assert_not(query_flag(r, "odd", &flag));
 	request_unref(r);
-	ASSERT_NO_LEAKS();
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_activity, SUITE);
 
 #define EVENTS "GET /api/session/events?activity=1"
@@ -44,7 +44,6 @@ Test(api_activity, bells_and_notifications_are_reported)
 	cr_expect(call_is_true(c, "activities.0.activity.unread"));
 	struct call *list = memory_api_call("GET /api/session/list", NULL);
 	cr_expect_eq(call_number(list, "sessions.0.activity.bells"), 1);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_activity, deleted_session_is_forgotten)
@@ -59,7 +58,6 @@ Test(api_activity, deleted_session_is_forgotten)
 		cr_assert(call_event(c, NULL));
 	while (strcmp(call_text(c, "type"), "activity") != 0);
 	cr_expect_eq(call_number(c, "activities.0.activity.bells"), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_activity, without_the_parameter_only_the_list_is_sent)
@@ -73,5 +71,4 @@ Test(api_activity, without_the_parameter_only_the_list_is_sent)
 	memory_api_start("t");
 	cr_assert(call_event(c, NULL));
 	cr_expect_str_eq(call_text(c, "type"), "sessions");
-	MEMORY_API_CLOSE();
 }

@@ -1,7 +1,7 @@
 /* Blocks: listing, and reading their output. */
 #include "tests/lib/memory_shell.h"
 
-TestSuite(api_blocks, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
+TestSuite(api_blocks, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
 
 #define BLOCKS "GET /api/session/s/blocks"
 
@@ -41,7 +41,6 @@ Test(api_blocks, all_blocks_oldest_first)
 	cr_expect_eq(call_number(c, "blocks.1.exitCode"), 2);
 	cr_expect_str_eq(call_text(c, "blocks.2.state"), "running");
 	cr_expect(call_is_null(c, "next"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_blocks, filters)
@@ -58,7 +57,6 @@ Test(api_blocks, filters)
 	make_blocks();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		cr_expect_eq(count(cases[i].query), cases[i].count, "%s", cases[i].query);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_blocks, pages)
@@ -73,7 +71,6 @@ Test(api_blocks, pages)
 	cr_expect_eq(json_array_size(call_get(c, "blocks")), 1);
 	cr_expect_str_eq(call_text(c, "blocks.0.command"), "echo hello");
 	cr_expect(call_is_null(c, "next"));
-	MEMORY_API_CLOSE();
 }
 
 /* Id of the n-th block. */
@@ -122,7 +119,6 @@ Test(api_blocks, output_of_a_block)
 	snprintf(line, sizeof line, BLOCKS "/%s", id);
 	c = memory_api_call(line, NULL);
 	cr_expect_str_eq(call_text(c, "block.id"), id);
-	MEMORY_API_CLOSE();
 }
 
 /* Make a block each byte of which scrolls most of a wide screen; returns its id. */
@@ -149,7 +145,6 @@ Test(api_blocks, interrupted_drawing_reports_where_to_continue)
 	cr_expect_eq(call_number(c, "omitted"), 0);
 	cr_expect_gt(call_number(c, "to"), call_number(c, "from"));
 	cr_expect_lt(call_number(c, "to"), call_number(c, "block.end"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_blocks, output_for_links_is_drawn_in_turn_for_owners_at_once)
@@ -172,7 +167,6 @@ Test(api_blocks, output_for_links_is_drawn_in_turn_for_owners_at_once)
 	call_end(out);
 	cr_assert_eq(memory_api.api.drawing_rota.busy, 1);
 	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.drawing_rota.busy == 0));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_blocks, request_waiting_for_its_turn_ends_with_the_session)
@@ -186,7 +180,6 @@ Test(api_blocks, request_waiting_for_its_turn_ends_with_the_session)
 	call_await(second);
 	cr_expect_eq(call_status(first), 200, "the output was copied before");
 	cr_expect_str_eq(call_code(second), "SESSION_DESTROYED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_blocks, invalid_queries)
@@ -221,7 +214,6 @@ Test(api_blocks, invalid_queries)
 		const struct refused one[] = {{lines[i], NULL, INVALID, fields[i]}};
 		EXPECT_REFUSED(one);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_blocks, survive_a_restart)
@@ -233,5 +225,4 @@ Test(api_blocks, survive_a_restart)
 	memory_api_restart();
 	cr_expect_eq(count(""), 3);
 	cr_expect_eq(count("?status=2&label=agent"), 1);
-	MEMORY_API_CLOSE();
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-TestSuite(api_create, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
+TestSuite(api_create, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
 
 #define CREATE "POST /api/session/create"
 #define OPEN "POST /api/session/open"
@@ -28,7 +28,6 @@ Test(api_create, returns_the_session_once_it_runs)
 	cr_expect(call_is_null(c, "data.exit"));
 	cr_expect_eq(memory_api_holder("s")->cols, 100);
 	cr_expect_eq(memory_api_holder("s")->rows, 30);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, generates_an_id)
@@ -38,7 +37,6 @@ Test(api_create, generates_an_id)
 	cr_assert_eq(call_status(b), 200);
 	cr_expect_eq(strncmp(call_text(a, "data.id"), "session_", 8), 0);
 	cr_expect_str_neq(call_text(a, "data.id"), call_text(b, "data.id"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, values_at_their_limits)
@@ -48,7 +46,6 @@ Test(api_create, values_at_their_limits)
 		"{'rows':1000,'cols':2,'idleTimeoutMs':31536000000,'env':{}}"};
 	for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
 		cr_expect_eq(memory_api_status(CREATE, bodies[i]), 200, "%s", bodies[i]);
-	MEMORY_API_CLOSE();
 }
 
 #define REFUSED_FIELDS(line)                                                                        \
@@ -117,7 +114,6 @@ Test(api_create, invalid_fields_are_named)
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(sessions_count(&memory_api.sessions), 0);
 	cr_expect_eq(memory_holders_count(), 0);
-	MEMORY_API_CLOSE();
 }
 
 /* A body with one text field. */
@@ -148,7 +144,6 @@ Test(api_create, hostile_texts_are_accepted_or_refused)
 			call_end(c);
 		}
 	}
-	MEMORY_API_CLOSE();
 }
 
 /* {"id": "s", "name": count wide characters of three bytes}. */
@@ -177,7 +172,6 @@ Test(api_create, names_are_counted_in_characters)
 		else
 			cr_expect_eq(strlen(call_text(c, "data.name")), 3 * 128);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, names_are_returned_unchanged)
@@ -195,7 +189,6 @@ Test(api_create, names_are_returned_unchanged)
 		c = memory_api_call("GET /api/session/s", NULL);
 		cr_expect_str_eq(call_text(c, "data.name"), names[i]);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, too_many_variables)
@@ -217,7 +210,6 @@ Test(api_create, too_many_variables)
 	cr_expect_eq(memory_api_status(CREATE, text), 200, "the largest number is accepted");
 	free(text);
 	json_decref(body);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, path_that_is_too_long)
@@ -236,7 +228,6 @@ Test(api_create, path_that_is_too_long)
 	c = memory_api_call(CREATE, body);
 	cr_expect_eq(call_status(c), 400);
 	cr_expect_str_eq(call_field(c), "shell");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, id_in_use_is_refused)
@@ -247,7 +238,6 @@ Test(api_create, id_in_use_is_refused)
 	cr_expect_str_eq(call_code(c), "SESSION_ALREADY_EXISTS");
 	cr_expect_str_eq(call_text(c, "context.sessionId"), "s");
 	cr_expect(call_is_null(c, "context.containerPlacementId"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, ended_session_is_replaced)
@@ -256,7 +246,6 @@ Test(api_create, ended_session_is_replaced)
 	struct call *c = memory_api_call(CREATE, "{'id':'s','shell':'/bin/sh'}");
 	cr_assert_eq(call_status(c), 200);
 	cr_expect_str_eq(call_text(c, "data.state"), "running");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, number_of_sessions_is_limited)
@@ -267,7 +256,6 @@ Test(api_create, number_of_sessions_is_limited)
 	cr_expect_eq(call_status(c), 429);
 	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
 	cr_expect_eq(call_number(c, "context.maxSessions"), MEMORY_API_SESSIONS);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, errors_of_the_holder)
@@ -297,7 +285,6 @@ Test(api_create, errors_of_the_holder)
 		call_end(c);
 	}
 	cr_expect_eq(sessions_count(&memory_api.sessions), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, holder_dies_while_starting)
@@ -308,7 +295,6 @@ Test(api_create, holder_dies_while_starting)
 	call_await(c);
 	cr_expect_eq(call_status(c), 500);
 	cr_expect_str_eq(call_code(c), "INTERNAL_ERROR");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, session_is_deleted_while_starting)
@@ -323,7 +309,6 @@ Test(api_create, session_is_deleted_while_starting)
 	memory_holder_answer(h);
 	call_await(d);
 	cr_expect_eq(call_status(d), 200);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, session_stays_without_its_client)
@@ -334,7 +319,6 @@ Test(api_create, session_stays_without_its_client)
 	struct session *s = memory_api_session("s");
 	memory_holder_answer(memory_api_holder("s"));
 	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_RUNNING));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, server_exits_while_starting)
@@ -345,7 +329,6 @@ Test(api_create, server_exits_while_starting)
 	call_await(c);
 	cr_expect_eq(call_status(c), 409);
 	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, open_finds_or_creates)
@@ -357,7 +340,6 @@ Test(api_create, open_finds_or_creates)
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_not(call_is_true(c, "created"));
 	cr_expect_str_eq(call_text(c, "data.name"), "s", "the session is unchanged");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, simultaneous_opens_get_one_session)
@@ -371,7 +353,6 @@ Test(api_create, simultaneous_opens_get_one_session)
 	cr_expect(call_is_true(a, "created"));
 	cr_expect_not(call_is_true(b, "created"));
 	cr_expect_str_eq(call_text(a, "data.epoch"), call_text(b, "data.epoch"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, open_refuses_another_policy_for_the_shells_exit)
@@ -382,7 +363,6 @@ Test(api_create, open_refuses_another_policy_for_the_shells_exit)
 	cr_expect_str_eq(call_code(c), "SHELL_EXIT_POLICY");
 	cr_expect_str_eq(call_text(c, "context.onShellExit"), "close");
 	cr_expect_eq(memory_api_status(OPEN, "{'id':'s','onShellExit':'close'}"), 200);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, workspace_need_not_exist)
@@ -400,7 +380,6 @@ Test(api_create, workspace_need_not_exist)
 	a->alias = NULL;
 	if (access("/workspace", F_OK) < 0)
 		cr_expect_eq(memory_api_status(CREATE, "{'id':'u','cwd':'/workspace'}"), 400);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_create, unresponsive_session_cannot_be_opened)
@@ -411,5 +390,4 @@ Test(api_create, unresponsive_session_cannot_be_opened)
 	struct call *c = memory_api_call(OPEN, "{'id':'s'}");
 	cr_expect_eq(call_status(c), 409);
 	cr_expect_str_eq(call_code(c), "SESSION_UNRESPONSIVE");
-	MEMORY_API_CLOSE();
 }

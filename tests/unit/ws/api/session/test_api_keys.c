@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_keys, SUITE);
 TestSuite(api_lease, SUITE);
 
@@ -39,7 +39,6 @@ Test(api_keys, keys_are_typed_in_order)
 		call_text(c, "state.status");
 		call_end(c);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_keys, invalid_requests)
@@ -70,7 +69,6 @@ Test(api_keys, invalid_requests)
 	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 	cr_expect_str_eq(read_input(), "", "nothing was typed");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_keys, number_of_keys_is_limited)
@@ -93,7 +91,6 @@ Test(api_keys, number_of_keys_is_limited)
 	strcpy(body + n, "]}");
 	EXPECT_REFUSED(more);
 	cr_expect_str_eq(read_input(), "");
-	MEMORY_API_CLOSE();
 }
 
 /* Send a text of length x to KEYS. */
@@ -134,7 +131,6 @@ Test(api_keys, input_beyond_the_queue_is_refused_as_a_whole)
 	struct call *c = type_long("text", LINK_INPUT_MAX);
 	cr_expect_eq(call_status(c), 429);
 	cr_expect_eq(call_number(c, "context.queued"), 1);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_keys, keys_follow_the_terminals_modes)
@@ -154,7 +150,6 @@ Test(api_keys, keys_follow_the_terminals_modes)
 	memory_api_settle();
 	cr_expect_eq(memory_api_status(KEYS, "{'keys':['C-a']}"), 200);
 	cr_expect_str_eq(read_input(), "\033[97;5u");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_keys, the_mouse)
@@ -181,7 +176,6 @@ Test(api_keys, the_mouse)
 	memory_holder_say(memory_api_holder("s"), "\033[?1016h");
 	memory_api_settle();
 	EXPECT_REFUSED(off);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_keys, invalid_mouse_events)
@@ -211,7 +205,6 @@ Test(api_keys, invalid_mouse_events)
 	memory_api_settle();
 	EXPECT_REFUSED(cases);
 	cr_expect_str_eq(read_input(), "");
-	MEMORY_API_CLOSE();
 }
 
 /* An Enter that is not taken for a part of the pasted text */
@@ -226,7 +219,6 @@ Test(api_keys, submit_sends_a_later_enter)
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_eq(call_number(c, "written"), 3);
 	cr_expect_str_eq(read_input(), "\r");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_keys, session_is_deleted_before_the_enter)
@@ -237,7 +229,6 @@ Test(api_keys, session_is_deleted_before_the_enter)
 	call_await(c);
 	cr_expect_eq(call_status(c), 410);
 	cr_expect_str_eq(call_code(c), "SESSION_DESTROYED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_keys, another_session_of_the_same_id_gets_no_enter)
@@ -249,7 +240,6 @@ Test(api_keys, another_session_of_the_same_id_gets_no_enter)
 	call_await(c);
 	cr_expect_eq(call_status(c), 410);
 	cr_expect_str_eq(read_input(), "");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_keys, session_exits_before_the_enter)
@@ -260,7 +250,6 @@ Test(api_keys, session_exits_before_the_enter)
 	call_await(c);
 	cr_expect_eq(call_status(c), 410);
 	cr_expect_str_eq(call_code(c), "SESSION_TERMINATED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_keys, session_is_leased_before_the_enter)
@@ -272,7 +261,6 @@ Test(api_keys, session_is_leased_before_the_enter)
 	cr_expect_eq(call_status(c), 409);
 	cr_expect_str_eq(call_code(c), "LEASED");
 	cr_expect_str_eq(read_input(), "ls");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_keys, enter_is_sent_without_the_client)
@@ -282,7 +270,6 @@ Test(api_keys, enter_is_sent_without_the_client)
 	const struct memory_holder *h = memory_api_holder("s");
 	cr_assert(LOOP_UNTIL(&memory_api.loop, h->input_length == 3));
 	cr_expect_str_eq(read_input(), "ls\r");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_keys, typed_input_is_noted_with_its_author)
@@ -304,7 +291,6 @@ Test(api_keys, typed_input_is_noted_with_its_author)
 		{"GET /api/session/s/typed?from=-1", NULL, INVALID, "from"},
 		{"GET /api/session/s/typed?from=9223372036854775808", NULL, INVALID, "from"}};
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 #define LEASE "POST /api/session/s/lease"
@@ -344,7 +330,6 @@ Test(api_lease, prevents_other_input)
 	c = memory_api_call("GET /api/session/s/lease", NULL);
 	cr_expect_str_eq(call_text(c, "lease.owner"), "Ada");
 	cr_expect_null(call_get(c, "lease.id"), "it is a secret");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_lease, prevents_what_is_equivalent_to_typing)
@@ -368,7 +353,6 @@ Test(api_lease, prevents_what_is_equivalent_to_typing)
 	EXPECT_REFUSED(cases);
 	const struct memory_holder *h = memory_api_holder("s");
 	cr_expect_eq(h->signals + h->resizes, 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_lease, advisory_lease_only_informs)
@@ -379,7 +363,6 @@ Test(api_lease, advisory_lease_only_informs)
 	struct call *c = memory_api_call("GET /api/session/s/lease", NULL);
 	cr_expect_str_eq(call_text(c, "lease.mode"), "advisory");
 	cr_expect_str_eq(call_text(c, "lease.owner"), "owner");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_lease, is_acquired_once_and_renewed_by_its_id)
@@ -396,7 +379,6 @@ Test(api_lease, is_acquired_once_and_renewed_by_its_id)
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_str_eq(call_text(c, "lease.id"), lease_id);
 	cr_expect_str_eq(call_text(c, "lease.owner"), "Ada");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_lease, invalid_terms)
@@ -417,7 +399,6 @@ Test(api_lease, invalid_terms)
 	struct call *c = memory_api_call("GET /api/session/s/lease", NULL);
 	cr_expect(call_is_null(c, "lease"));
 	acquire_lease("{'owner':'" LONG_64 "','ttlMs':1000}");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_lease, is_released_by_its_id_or_by_an_owner)
@@ -443,7 +424,6 @@ Test(api_lease, is_released_by_its_id_or_by_an_owner)
 	cr_expect_eq(memory_api_status("DELETE /api/session/s/lease", NULL), 200);
 	cr_expect_eq(
 		memory_api_status("DELETE /api/session/s/lease", NULL), 200, "there is no lease");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_lease, hostile_owners_are_labels_or_refused)
@@ -463,5 +443,4 @@ Test(api_lease, hostile_owners_are_labels_or_refused)
 		json_decref(body);
 		cr_expect_eq(memory_api_status("DELETE /api/session/s/lease", NULL), 200);
 	}
-	MEMORY_API_CLOSE();
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_screen, SUITE);
 TestSuite(api_search, SUITE);
 
@@ -50,7 +50,6 @@ Test(api_screen, as_json)
 	cr_expect_eq(call_number(c, "lines.0.cells.0.fg"), 1);
 	cr_expect(call_is_true(c, "lines.0.cells.0.bold"));
 	cr_expect_eq(call_number(c, "lines.0.cells.1.column"), 3);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_screen, soft_wraps_and_cells)
@@ -73,7 +72,6 @@ Test(api_screen, soft_wraps_and_cells)
 	cr_expect_str_eq(call_text(c, "lines.2.cells.0.underline"), "curly");
 	cr_expect_str_eq(call_text(c, "lines.2.cells.1.link"), "http://a.b/");
 	cr_expect_eq(json_array_size(call_get(c, "lines.3.cells")), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_screen, other_formats)
@@ -105,7 +103,6 @@ Test(api_screen, other_formats)
 		bool html = strstr(cases[i].query, "html") != NULL;
 		cr_expect_eq(call_header(c, "Content-Security-Policy") != NULL, html, "%s", line);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_screen, changes_since_a_version)
@@ -122,7 +119,6 @@ Test(api_screen, changes_since_a_version)
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 1);
 	c = memory_api_call(SCREEN "?since=9223372036854775807", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 24, "the version is of another screen");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_screen, invalid_queries)
@@ -155,7 +151,6 @@ Test(api_screen, invalid_queries)
 		{SCROLLBACK "?from=9223372036854775807", NULL, 416, "RANGE_GONE"}};
 	memory_api_start("s");
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_screen, lines_above_the_screen)
@@ -180,7 +175,6 @@ Test(api_screen, lines_above_the_screen)
 	c = memory_api_call(SCROLLBACK "?from=10&to=5&format=text", NULL);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_eq(c->request->reply.length, 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_screen, dropped_lines)
@@ -194,7 +188,6 @@ Test(api_screen, dropped_lines)
 	cr_expect_eq(call_number(c, "context.end"), 201);
 	c = memory_api_call(SCROLLBACK "?from=77", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 100);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_screen, ended_session)
@@ -205,7 +198,6 @@ Test(api_screen, ended_session)
 	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
 	struct call *c = memory_api_call(SCREEN, NULL);
 	cr_expect_str_eq(call_text(c, "lines.0.text"), "the end");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_screen, bytes_other_than_text_are_valid_json)
@@ -216,7 +208,6 @@ Test(api_screen, bytes_other_than_text_are_valid_json)
 		SCROLLBACK "?to=24", SEARCH "?q=("};
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
 		cr_expect_eq(memory_api_status(lines[i], NULL), 200, "%s", lines[i]);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_search, finds_the_newest_first)
@@ -234,7 +225,6 @@ Test(api_search, finds_the_newest_first)
 	cr_expect_eq(json_array_size(call_get(c, "matches")), 1);
 	c = memory_api_call(SEARCH "?q=LINE&case=1", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "matches")), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_search, finds_output_that_has_left_the_scrollback)
@@ -247,7 +237,6 @@ Test(api_search, finds_output_that_has_left_the_scrollback)
 	cr_expect(call_is_null(c, "matches.0.line"));
 	cr_expect_str_eq(call_text(c, "matches.0.text"), "old needle");
 	cr_expect(call_is_null(c, "next"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_search, continues_where_it_stopped)
@@ -270,7 +259,6 @@ Test(api_search, continues_where_it_stopped)
 			(long long)call_number(c, path));
 	}
 	cr_expect_eq(found, 40);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_search, invalid_queries)
@@ -293,7 +281,6 @@ Test(api_search, invalid_queries)
 	memory_api_start("s");
 	print_lines(3);
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_search, unusual_queries)
@@ -309,5 +296,4 @@ Test(api_search, unusual_queries)
 		snprintf(line, sizeof line, SEARCH "%s", queries[i]);
 		cr_expect_eq(memory_api_status(line, NULL), 200, "%s", line);
 	}
-	MEMORY_API_CLOSE();
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_session, SUITE);
 TestSuite(api_session_input, SUITE);
 TestSuite(api_session_output, SUITE);
@@ -93,7 +93,6 @@ Test(api_session, missing_session)
 {
 	for (size_t i = 0; i < REQUESTS; i++)
 		expect(send_as(i, BY_OWNER, NULL), 404, "SESSION_NOT_FOUND");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, roles)
@@ -112,7 +111,6 @@ Test(api_session, roles)
 		session_release_lease(s, NULL, NULL);
 		expect_served(i, send_as(i, BY_OWNER, NULL));
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, a_link_is_for_one_session)
@@ -122,7 +120,6 @@ Test(api_session, a_link_is_for_one_session)
 	for (size_t i = 0; i < REQUESTS; i++)
 		expect(send_as(i, BY_DRIVER, "mine"), 403, "PERMISSION_DENIED");
 	memory_holder_exit(memory_api_holder("s"), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, starting_session)
@@ -133,7 +130,6 @@ Test(api_session, starting_session)
 			expect_served(i, send_as(i, BY_OWNER, NULL));
 		else
 			expect(send_as(i, BY_OWNER, NULL), 409, "RESOURCE_BUSY");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, ended_session)
@@ -144,7 +140,6 @@ Test(api_session, ended_session)
 			expect_served(i, send_as(i, BY_OWNER, NULL));
 		else
 			expect(send_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, session_whose_holder_has_died)
@@ -157,7 +152,6 @@ Test(api_session, session_whose_holder_has_died)
 			expect_served(i, send_as(i, BY_OWNER, NULL));
 		else
 			expect(send_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
-	MEMORY_API_CLOSE();
 }
 
 /* The i-th request with a body, also those of no session; NULL after the last. */
@@ -195,7 +189,6 @@ Test(api_session, bodies_other_than_objects)
 			expect(c, INVALID);
 		}
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, deeply_nested_json)
@@ -215,7 +208,6 @@ Test(api_session, deeply_nested_json)
 			expect(c, INVALID);
 		}
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, ended_session_shows_its_exit)
@@ -237,7 +229,6 @@ Test(api_session, ended_session_shows_its_exit)
 	c = memory_api_call("GET /api/session/c", NULL);
 	cr_expect(call_is_null(c, "data.exit.code"));
 	cr_expect_str_eq(call_text(c, "data.exit.reason"), "holder_died");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, unresponsive_session_is_shown)
@@ -247,7 +238,6 @@ Test(api_session, unresponsive_session_is_shown)
 	memory_api_restart();
 	struct call *c = memory_api_call("GET /api/session/s", NULL);
 	cr_expect_str_eq(call_text(c, "data.state"), "unresponsive");
-	MEMORY_API_CLOSE();
 }
 
 /* Replace the holder by a stopped process, whose state the kernel reports. */
@@ -285,7 +275,6 @@ Test(api_session, stopped_holder_refuses_requests_that_need_it)
 	struct call *c = memory_api_call("GET /api/session/s", NULL);
 	cr_expect_str_eq(call_text(c, "data.state"), "unresponsive");
 	kill_stopped(pid);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, name_is_changed)
@@ -310,7 +299,6 @@ Test(api_session, name_is_changed)
 	EXPECT_REFUSED(cases);
 	c = memory_api_call("GET /api/session/s", NULL);
 	cr_expect_str_eq(call_text(c, "data.name"), LONG_128);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, size_is_changed)
@@ -328,7 +316,6 @@ Test(api_session, size_is_changed)
 		cr_expect_eq(h->cols, sides[i]);
 		cr_expect_eq(h->rows, 1001 - sides[i]);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, invalid_sizes)
@@ -366,7 +353,6 @@ Test(api_session, invalid_sizes)
 	cr_expect_eq(memory_api_holder("s")->resizes, 0);
 	struct call *c = memory_api_call("GET /api/session/s", NULL);
 	cr_expect_str_eq(call_text(c, "data.sizePolicy"), "latest");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, policies_of_the_size)
@@ -388,7 +374,6 @@ Test(api_session, policies_of_the_size)
 	cr_expect_eq(memory_api_status(SIZE, "{'policy':'latest'}"), 200);
 	cr_expect_eq(memory_api_status(RESIZE, "{'cols':10,'rows':11}"), 200);
 	cr_expect_eq(memory_api_holder("s")->rows, 11);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, policy_of_an_ended_session_cannot_be_changed)
@@ -402,7 +387,6 @@ Test(api_session, policy_of_an_ended_session_cannot_be_changed)
 	EXPECT_REFUSED(cases);
 	struct call *c = memory_api_call("GET /api/session/s", NULL);
 	cr_expect_str_eq(call_text(c, "data.sizePolicy"), "latest");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, signals_are_sent)
@@ -438,7 +422,6 @@ Test(api_session, signals_are_sent)
 		{SIGNAL, "{'signal':'INT','target':1}", INVALID, "target"}};
 	EXPECT_REFUSED(refused);
 	cr_expect_eq(h->signals, sizeof cases / sizeof *cases);
-	MEMORY_API_CLOSE();
 }
 
 #define INPUT "POST /api/session/s/input"
@@ -464,7 +447,6 @@ Test(api_session_input, reaches_the_terminal)
 	h->input_length = 0;
 	cr_expect_eq(memory_api_status(INPUT, "{'data':''}"), 200);
 	cr_expect_eq(h->input_length, 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session_input, invalid_requests)
@@ -488,7 +470,6 @@ Test(api_session_input, invalid_requests)
 	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 	cr_expect_str_eq(memory_holder_take_input(memory_api_holder("s")), "");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session_input, beyond_the_queue_is_refused)
@@ -515,7 +496,6 @@ Test(api_session_input, beyond_the_queue_is_refused)
 	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
 	cr_expect_eq((size_t)call_number(c, "context.queued"), length, "nothing was queued");
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'ten bytes.'}"), 200);
-	MEMORY_API_CLOSE();
 }
 
 #define OUTPUT "GET /api/session/s/output"
@@ -544,7 +524,6 @@ Test(api_session_output, returns_what_was_printed)
 		cr_expect_str_eq(call_header(c, "Ringside-Oldest"), "0");
 		call_end(c);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session_output, invalid_offsets)
@@ -563,7 +542,6 @@ Test(api_session_output, invalid_offsets)
 		{OUTPUT "?from=9223372036854775807", NULL, 416, "RANGE_GONE"}};
 	memory_api_start("s");
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session_output, bytes_that_the_ring_has_lost)
@@ -583,7 +561,6 @@ Test(api_session_output, bytes_that_the_ring_has_lost)
 	c = memory_api_call(OUTPUT, NULL);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_eq(c->request->reply.length, 2 * RING_SIZE_MIN - session_oldest(s));
-	MEMORY_API_CLOSE();
 }
 
 #define DELETE "POST /api/session/delete"
@@ -598,7 +575,6 @@ Test(api_session_delete, ends_the_session)
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_str_eq(call_text(c, "sessionId"), "s");
 	cr_expect_eq(memory_holders_count(), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session_delete, invalid_requests)
@@ -618,7 +594,6 @@ Test(api_session_delete, invalid_requests)
 	cr_expect_str_eq(call_text(c, "context.originalError"), "Session not found");
 	cr_expect_str_eq(call_text(c, "context.sessionId"), "other");
 	memory_api_session("s");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session_delete, hostile_ids_are_not_found)
@@ -635,7 +610,6 @@ Test(api_session_delete, hostile_ids_are_not_found)
 		free(dumped);
 		json_decref(body);
 	}
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session_delete, ended_session)
@@ -643,7 +617,6 @@ Test(api_session_delete, ended_session)
 	memory_api_start_ended("s", 0);
 	cr_expect_eq(memory_api_status(DELETE, "{'sessionId':'s'}"), 200);
 	cr_expect_eq(memory_holders_count(), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session_delete, second_request_gets_not_found)
@@ -655,7 +628,6 @@ Test(api_session_delete, second_request_gets_not_found)
 	cr_expect_str_eq(call_text(b, "context.originalError"), "Session not found");
 	call_await(a);
 	cr_expect_eq(call_status(a), 200);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session_delete, session_ends_without_the_client)
@@ -664,7 +636,6 @@ Test(api_session_delete, session_ends_without_the_client)
 	call_end(memory_api_begin(DELETE, "{'sessionId':'s'}"));
 	cr_assert(LOOP_UNTIL(&memory_api.loop, sessions_are_idle(&memory_api.sessions)));
 	cr_expect_eq(memory_holders_count(), 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session_delete, server_exits_before_the_end)
@@ -676,7 +647,6 @@ Test(api_session_delete, server_exits_before_the_end)
 	call_await(c);
 	cr_expect_eq(call_status(c), 409);
 	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, list_has_the_sessions_that_the_role_may_see)
@@ -693,7 +663,6 @@ Test(api_session, list_has_the_sessions_that_the_role_may_see)
 	cr_expect_eq(json_array_size(call_get(c, "data")), 1);
 	cr_expect_eq(json_array_size(call_get(c, "sessions")), 1);
 	cr_expect_str_eq(call_text(c, "data.0"), "b");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_session, list_can_be_followed)
@@ -716,5 +685,4 @@ Test(api_session, list_can_be_followed)
 	cr_assert(call_event(other, "sessions"), "other followers stay");
 	call_end(other);
 	cr_expect_null(memory_api.api.streams);
-	MEMORY_API_CLOSE();
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_login, SUITE);
 TestSuite(api_links, SUITE);
 
@@ -34,7 +34,6 @@ Test(api_login, token_is_exchanged_for_a_cookie)
 	cr_expect_not_null(strstr(cookie, "HttpOnly"));
 	cr_expect_not_null(strstr(cookie, "SameSite=Strict"));
 	cr_expect_null(strstr(cookie, memory_api.auth.token), "the token is not in it");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_login, invalid_tokens)
@@ -47,7 +46,6 @@ Test(api_login, invalid_tokens)
 		{"GET /api/auth/whoami", NULL, 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(memory_api.metrics.auth_failures, 2);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_login, too_many_attempts_are_limited)
@@ -62,7 +60,6 @@ Test(api_login, too_many_attempts_are_limited)
 	cr_expect_str_eq(call_header(c, "Retry-After"), "60");
 	c = log_in(memory_api.auth.token);
 	cr_expect_eq(call_status(c), 200, "the right token is accepted");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_login, logout)
@@ -70,7 +67,6 @@ Test(api_login, logout)
 	struct call *c = memory_api_call("POST /api/auth/logout", NULL);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_not_null(strstr(call_header(c, "Set-Cookie"), "Max-Age=0"));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_login, whoami)
@@ -82,7 +78,6 @@ Test(api_login, whoami)
 	cr_expect_str_eq(call_text(c, "role"), "driver");
 	cr_expect_str_eq(call_text(c, "sessionId"), "s");
 	cr_expect_str_eq(call_text(c, "link"), "link");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_links, are_issued_listed_and_revoked)
@@ -114,7 +109,6 @@ Test(api_links, are_issued_listed_and_revoked)
 	cr_expect_eq(memory_api_status(line, NULL), 404);
 	in = log_in(call_text(c, "token"));
 	cr_expect_eq(call_status(in), 401);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_links, unstored_link_is_not_returned)
@@ -125,7 +119,6 @@ Test(api_links, unstored_link_is_not_returned)
 	cr_expect_eq(call_status(c), 500, "%s", call_body(c));
 	cr_expect_null(call_get(c, "token"));
 	cr_expect_eq(memory_api.auth.links.count, 0);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_links, invalid_terms)
@@ -152,7 +145,6 @@ Test(api_links, invalid_terms)
 	cr_expect_eq(memory_api_status(LINKS,
 			     "{'role':'viewer','name':'" LONG_128 "','expiresInMs':2592000000}"),
 		200);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_links, end_with_their_session)
@@ -164,7 +156,6 @@ Test(api_links, end_with_their_session)
 	cr_expect_eq(memory_api.auth.links.count, 0);
 	struct call *in = log_in(call_text(c, "token"));
 	cr_expect_eq(call_status(in), 401, "a later session of the same id");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_links, number_is_limited)
@@ -179,5 +170,4 @@ Test(api_links, number_is_limited)
 	struct call *c = memory_api_call(LINKS, "{'role':'viewer'}");
 	cr_expect_eq(call_status(c), 429);
 	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
-	MEMORY_API_CLOSE();
 }

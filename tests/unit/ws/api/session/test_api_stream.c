@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_stream, SUITE);
 TestSuite(api_state, SUITE);
 
@@ -40,7 +40,6 @@ Test(api_stream, events_come_in_order)
 	cr_assert(call_event(c, "exit"));
 	cr_expect_eq(call_number(c, "code"), 5);
 	cr_expect_not(call_event(c, NULL), "no event follows the end");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_stream, starts_at_the_requested_place)
@@ -53,7 +52,6 @@ Test(api_stream, starts_at_the_requested_place)
 	c = memory_api_call(STREAM "?from=0&types=output&encoding=base64", NULL);
 	cr_assert(call_event(c, "output"));
 	cr_expect_str_eq(call_text(c, "base64"), "w6RoZWxsbw==");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_stream, lost_events_are_reported)
@@ -71,7 +69,6 @@ Test(api_stream, lost_events_are_reported)
 	cr_expect_geq((uint64_t)gap, session_oldest(memory_api_session("s")));
 	cr_assert(call_event(c, "output"));
 	cr_expect_eq(call_number(c, "offset"), gap, "the next event follows the gap");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_stream, invalid_queries)
@@ -92,7 +89,6 @@ Test(api_stream, invalid_queries)
 		{STREAM "?encoding=hex", NULL, INVALID, "encoding"}};
 	memory_api_start("s");
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_stream, session_is_deleted)
@@ -103,7 +99,6 @@ Test(api_stream, session_is_deleted)
 	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
 	cr_assert(call_event(c, "gone"));
 	cr_expect_not(call_event(c, NULL));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_stream, holder_dies)
@@ -114,7 +109,6 @@ Test(api_stream, holder_dies)
 	cr_assert(call_event(c, "exit"));
 	cr_expect_str_eq(call_text(c, "reason"), "holder_died");
 	cr_expect_not(call_event(c, NULL));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_stream, readers_come_and_go)
@@ -128,7 +122,6 @@ Test(api_stream, readers_come_and_go)
 	cr_assert(call_event(b, "output"));
 	call_end(b);
 	print("y");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_stream, server_exits)
@@ -139,7 +132,6 @@ Test(api_stream, server_exits)
 	memory_api_end_tables();
 	cr_assert(call_event(c, "gone"));
 	cr_expect_not(call_event(c, NULL));
-	MEMORY_API_CLOSE();
 }
 
 Test(api_state, states)
@@ -154,5 +146,4 @@ Test(api_state, states)
 	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
 	c = memory_api_call("GET /api/session/s/state", NULL);
 	cr_expect_str_eq(call_text(c, "state.status"), "exited");
-	MEMORY_API_CLOSE();
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-TestSuite(api_wait, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
+TestSuite(api_wait, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
 
 #define WAIT "POST /api/session/s/wait"
 #define UNTIL_1(rest) "{'until':[{" rest "}]}"
@@ -70,7 +70,6 @@ Test(api_wait, invalid_requests)
 		{WAIT, "{'until':[{'type':'exit'}],'key':'" LONG_128 "x'}", INVALID, "key"}};
 	memory_api_start("s");
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, number_of_conditions_is_limited)
@@ -83,7 +82,6 @@ Test(api_wait, number_of_conditions_is_limited)
 	struct call *c = memory_api_call(WAIT, body);
 	cr_expect_eq(call_status(c), 400);
 	cr_expect_str_eq(call_field(c), "until");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, first_true_condition_ends_the_wait)
@@ -103,7 +101,6 @@ Test(api_wait, first_true_condition_ends_the_wait)
 	call_number(c, "offset");
 	call_number(c, "elapsedMs");
 	call_text(c, "state.status");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, each_kind_of_condition)
@@ -130,7 +127,6 @@ Test(api_wait, each_kind_of_condition)
 	memory_holder_exit(memory_api_holder("s"), 0);
 	call_await(end);
 	cr_expect_str_eq(call_text(end, "type"), "exit");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, wrapped_line_of_the_screen_is_one_line)
@@ -143,7 +139,6 @@ Test(api_wait, wrapped_line_of_the_screen_is_one_line)
 	struct call *c = memory_api_call(
 		WAIT, UNTIL_1("'type':'match','pattern':'0{90}END','on':'screen'"));
 	cr_expect_eq(call_number(c, "row"), 1);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, timeout_is_a_success)
@@ -153,7 +148,6 @@ Test(api_wait, timeout_is_a_success)
 	cr_expect_eq(call_status(c), 200);
 	cr_expect(call_is_null(c, "fired"));
 	cr_expect_str_eq(call_text(c, "type"), "timeout");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, earlier_output_counts_with_from)
@@ -169,7 +163,6 @@ Test(api_wait, earlier_output_counts_with_from)
 	cr_expect_str_eq(call_text(c, "type"), "timeout");
 	c = memory_api_call(WAIT, "{'until':[{'type':'match','pattern':'ready'}],'timeoutMs':0}");
 	cr_expect_str_eq(call_text(c, "type"), "timeout", "only later output counts");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, session_is_deleted)
@@ -180,7 +173,6 @@ Test(api_wait, session_is_deleted)
 	call_await(c);
 	cr_expect_eq(call_status(c), 410);
 	cr_expect_str_eq(call_code(c), "SESSION_DESTROYED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, holder_dies)
@@ -191,7 +183,6 @@ Test(api_wait, holder_dies)
 	call_await(c);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_str_eq(call_text(c, "type"), "exit");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, client_disconnects)
@@ -204,7 +195,6 @@ Test(api_wait, client_disconnects)
 		call_end(memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'y'")));
 	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'y'"));
 	cr_expect_not(c->answered, "abandoned waits do not count");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, server_exits)
@@ -214,7 +204,6 @@ Test(api_wait, server_exits)
 	memory_api_end_tables();
 	call_await(c);
 	cr_expect_eq(call_status(c), 410);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, wait_with_a_key_outlives_its_client)
@@ -235,7 +224,6 @@ Test(api_wait, wait_with_a_key_outlives_its_client)
 	c = memory_api_call(
 		WAIT, "{'key':'k','timeoutMs':0,'until':[{'pattern':'x+','type':'match'}]}");
 	cr_expect_eq(call_status(c), 200, "the order of the fields does not matter");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, number_is_limited)
@@ -249,7 +237,6 @@ Test(api_wait, number_is_limited)
 	call_await(c);
 	cr_expect_eq(call_status(c), 429);
 	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait, hostile_patterns_are_used_or_refused)
@@ -267,5 +254,4 @@ Test(api_wait, hostile_patterns_are_used_or_refused)
 		free(dumped);
 		json_decref(body);
 	}
-	MEMORY_API_CLOSE();
 }

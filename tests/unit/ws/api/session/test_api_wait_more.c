@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-TestSuite(api_wait_port, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
-TestSuite(api_wait_lease, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
+TestSuite(api_wait_port, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
+TestSuite(api_wait_lease, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
 
 #define WAIT "POST /api/session/s/wait"
 #define LEASE "POST /api/session/s/lease"
@@ -49,7 +49,6 @@ Test(api_wait_port, invalid_requests)
 			BY_VIEWER}};
 	memory_api_start("s");
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait_port, until_a_process_listens)
@@ -68,7 +67,6 @@ Test(api_wait_port, until_a_process_listens)
 	call_await(c = wait_for_port(port));
 	cr_expect_str_eq(call_text(c, "type"), "port", "a port that listens already");
 	close(fd);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait_port, other_ends_of_the_wait)
@@ -88,7 +86,6 @@ Test(api_wait_port, other_ends_of_the_wait)
 	call_await(deleted);
 	cr_expect_str_eq(call_code(deleted), "SESSION_DESTROYED");
 	close(fd);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait_port, number_of_a_session_is_limited)
@@ -108,7 +105,6 @@ Test(api_wait_port, number_of_a_session_is_limited)
 	memory_api_settle();
 	cr_expect_not(next->answered, "an ended wait leaves a place");
 	close(fd);
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait_lease, free_lease)
@@ -119,7 +115,6 @@ Test(api_wait_lease, free_lease)
 	cr_expect_eq(memory_api_status(LEASE, "{'mode':'advisory'}"), 200);
 	c = memory_api_call(WAIT, UNTIL_LEASE);
 	cr_expect_str_eq(call_text(c, "type"), "lease", "an advisory lease does not count");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait_lease, until_the_lease_is_released)
@@ -138,7 +133,6 @@ Test(api_wait_lease, until_the_lease_is_released)
 	call_await(c);
 	cr_expect_eq(call_number(c, "fired"), 0);
 	cr_expect_str_eq(call_text(c, "type"), "lease");
-	MEMORY_API_CLOSE();
 }
 
 Test(api_wait_lease, until_the_lease_expires)
@@ -150,5 +144,4 @@ Test(api_wait_lease, until_the_lease_expires)
 	cr_expect_not(c->answered);
 	call_await(c);
 	cr_expect_str_eq(call_text(c, "type"), "lease");
-	MEMORY_API_CLOSE();
 }

@@ -1,5 +1,4 @@
 /* Formats: values, conditions, modifiers, loops, errors, and recursion. */
-#include "tests/lib/leak.h"
 #include "tests/lib/tmux_model.h"
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/target.h"
@@ -21,7 +20,6 @@ static void check(const struct expected *cases, size_t count)
 		cr_expect_str_eq(format_at(&t, &here, cases[i].format), cases[i].want, "%s: %s",
 			cases[i].format, format_at(&t, &here, cases[i].format));
 	tmux_model_end(&t);
-	ASSERT_NO_LEAKS();
 }
 
 #define CHECK(cases) check(cases, sizeof(cases) / sizeof *(cases))

@@ -1,5 +1,4 @@
 /* Layouts as text: written, parsed and refused. */
-#include "tests/lib/leak.h"
 #include "ws/client/tmux/layout_set.h"
 #include "ws/client/tmux/layout_text.h"
 
@@ -57,7 +56,6 @@ Test(tmux_layout, is_written_as_by_tmux)
 		cr_expect_str_eq(layout_text_write(&r.arena, r.w->layout), got);
 		end(&r);
 	}
-	ASSERT_NO_LEAKS();
 }
 
 static bool apply(unsigned panes, const char *cells, const char *want)

@@ -1,5 +1,4 @@
 /* Command text: words, quotes, variables, blocks, comments; and words that are quoted and parsed again. */
-#include "tests/lib/leak.h"
 #include "tests/lib/tmux_model.h"
 #include "ws/client/tmux/quote.h"
 #include "ws/client/tmux/script.h"
@@ -35,7 +34,6 @@ static void check(const struct expected *cases, size_t count)
 		cr_expect_str_eq(show(&t, cases[i].text), cases[i].want, "%s: %s", cases[i].text,
 			show(&t, cases[i].text));
 	tmux_model_end(&t);
-	ASSERT_NO_LEAKS();
 }
 
 Test(tmux_script, commands)

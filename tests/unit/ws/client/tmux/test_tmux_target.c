@@ -1,5 +1,4 @@
 /* Targets: sessions, windows and panes by name, index, id and place. tests/lib/tmux_model.h has the model. */
-#include "tests/lib/leak.h"
 #include "tests/lib/tmux_model.h"
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/target.h"
@@ -76,7 +75,6 @@ Test(tmux_target, found_targets)
 		cr_expect_str_eq(find(&t, cases[i].spec, cases[i].type), cases[i].want, "%s: %s",
 			cases[i].spec, find(&t, cases[i].spec, cases[i].type));
 	tmux_model_end(&t);
-	ASSERT_NO_LEAKS();
 }
 
 Test(tmux_target, inside_a_pane)

@@ -179,8 +179,6 @@ static void on_report(uv_poll_t *poll, int status, int events)
 		clear_started(l); /* the holder exits by itself */
 	if (n != sizeof report)
 		fail_link(l, REPORT_SETUP, -ECHILD);
-	else if (report.stage == REPORT_TERMINAL && report.error == -ENOSPC)
-		fail_link(l, REPORT_TERMINAL, -ENOSR); /* see link.h */
 	else if (report.error < 0)
 		fail_link(l, (enum report_stage)report.stage, report.error);
 	else
@@ -288,7 +286,7 @@ int link_request(struct link *l, struct wire_message m)
 	m.serial = ++l->serial;
 	ssize_t n = send(l->socket_fd, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (n < 0)
-		return errno == EAGAIN ? -EHOSTDOWN : -errno;
+		return -errno;
 	if (l->unanswered++ == 0)
 		l->unanswered_ms = uv_now(l->loop);
 	return 0;

@@ -36,7 +36,7 @@ struct link_callbacks {
 	/* The link is attached: ring and control page are mapped. */
 	void (*attached)(void *user);
 	/*
-	 * Start or attach has failed. -ENOSR: no free terminal (the kernel says ENOSPC). -EPERM:
+	 * Start or attach has failed. -ENOSPC of REPORT_TERMINAL: no free terminal. -EPERM:
 	 * the socket belongs to another user. -EPROTO: the peer is not a holder.
 	 */
 	void (*failed)(void *user, enum report_stage stage, int error);

@@ -5,6 +5,6 @@
 
 /*
  * Send a request. While another process is attached, only WIRE_ATTACH is allowed.
- * Returns 0, -ENOTCONN, -EHOSTDOWN when the holder's queue is full, or another negative errno.
+ * Returns 0, -ENOTCONN, -EAGAIN when the holder's queue is full, or another negative errno.
  */
 int link_request(struct link *l, struct wire_message m);

@@ -48,6 +48,6 @@ struct throwaway {
 
 /*
  * Start a command. Returns 0, or a negative errno and nothing is left: -EAGAIN (process limit),
- * -ENOSR (no free terminal), another lack of resources, or -ENOENT, -EACCES ... for cwd or bash.
+ * -ENOSPC (no free terminal), another lack of resources, or -ENOENT, -EACCES ... for cwd or bash.
  */
 int throwaway_start(const struct throwaway_options *options, struct throwaway *ret_throwaway);

@@ -1,10 +1,11 @@
 /*
- * A sweep moves all stale requests and claims to lists of their own, then ends them one by one, because the callbacks may
- * end others of them.
+ * A sweep moves all stale requests and claims to lists of their own, then ends them one by one, because the callbacks
+ * may end others of them.
  */
 #include "ws/access.h"
 
 #include "shell/clock.h"
+#include "shell/own_error.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -126,7 +127,7 @@ int access_count_answer(struct request *r, size_t length)
 		return -ENOBUFS;
 	if (!quota_acquire(&a->quotas, QUOTA_ANSWER_BYTES, amount, &r->principal, &r->answer.place)) {
 		if (can_repeat(r))
-			return -EUSERS;
+			return -ERR_LIMIT;
 		a->quotas.refused[QUOTA_ANSWER_BYTES]--; /* not refused after all */
 	}
 	r->answer.access = a;
@@ -137,7 +138,7 @@ int access_count_answer(struct request *r, size_t length)
 
 void access_refuse_answer(struct request *r, int error)
 {
-	if (error == -EUSERS) {
+	if (error == -ERR_LIMIT) {
 		access_refuse(r, QUOTA_ANSWER_BYTES);
 		return;
 	}
@@ -198,7 +199,7 @@ int access_claim(struct access *a, const struct principal *p,
 		on_released(&c->claim);
 		if (ret_kind)
 			*ret_kind = want[i].kind;
-		return -EUSERS;
+		return -ERR_LIMIT;
 	}
 	*ret_claim = &c->claim;
 	return 0;
@@ -209,7 +210,7 @@ bool access_claim_for(struct access *a, struct request *r,
 {
 	enum quota_kind kind;
 	int rc = access_claim(a, &r->principal, want, ret_claim, &kind);
-	if (rc == -EUSERS)
+	if (rc == -ERR_LIMIT)
 		access_refuse(r, kind);
 	else if (rc < 0)
 		reply_error(r, "OUT_OF_MEMORY", "Out of memory", NULL);

@@ -1,7 +1,8 @@
 /*
  * Ongoing work of principals: requests that a handler has not finished, and claims (shell/claim.h), which may outlast
- * their request. All of it counts for the quotas of links, and ends when the principal's link is revoked or expires, or its
- * login ends: pending requests are answered with ACCESS_ENDED, streams get it as their last event, queued work is dropped.
+ * their request. All of it counts for the quotas of links, and ends when the principal's link is revoked or expires, or
+ * its login ends: pending requests are answered with ACCESS_ENDED, streams get it as their last event, queued work is
+ * dropped.
  *
  * This is checked once a second, at once after a revocation, and again before each answer that is not immediate.
  */
@@ -43,8 +44,8 @@ void access_open(struct access *a, const struct auth *auth, unsigned max_connect
 void access_close(struct access *a);
 
 /*
- * Count r before its handler is called. Returns false after r was answered, because a quota is used up. a may be NULL here
- * and below: then nothing is counted, and access never ends.
+ * Count r before its handler is called. Returns false after r was answered, because a quota is used up. a may be NULL
+ * here and below: then nothing is counted, and access never ends.
  */
 bool access_enter(struct access *a, struct request *r);
 
@@ -52,8 +53,9 @@ bool access_enter(struct access *a, struct request *r);
 void access_leave(struct request *r);
 
 /*
- * Count an answer of length bytes until access_drop_answer(). r: has not left. Returns 0, -ENOBUFS (too many bytes of other
- * answers are unsent) or -EUSERS (the link's quota is used up). Answers to requests that change something are never refused.
+ * Count an answer of length bytes until access_drop_answer(). r: has not left. Returns 0, -ENOBUFS (too many bytes of
+ * other answers are unsent) or -ERR_LIMIT (the link's quota is used up). Answers to requests that change something are
+ * never refused.
  */
 int access_count_answer(struct request *r, size_t length);
 
@@ -70,9 +72,9 @@ bool access_is_current(const struct access *a, const struct principal *p);
 bool access_may(const struct access *a, const struct principal *p, enum route_access access);
 
 /*
- * Get the session that a request of p is about. asked: the id it names, or NULL. A link always stands for its own session.
- * Returns false if p may not name this session; the caller refuses the request. *ret_id: asked, or borrowed from p, or
- * NULL. Whether the session exists and still belongs to the link is for auth_may_see() to check.
+ * Get the session that a request of p is about. asked: the id it names, or NULL. A link always stands for its own
+ * session. Returns false if p may not name this session; the caller refuses the request. *ret_id: asked, or borrowed
+ * from p, or NULL. Whether the session exists and still belongs to the link is for auth_may_see() to check.
  */
 bool access_session(const struct principal *p, const char *asked, const char **ret_id);
 
@@ -86,8 +88,8 @@ struct access_amount {
 };
 
 /*
- * Create a claim on behalf of p; NULL if a is NULL. Returns 0, -EUSERS (*ret_kind: the quota that is used up; may be NULL)
- * or -ENOMEM. The part that accepts the claim releases it once; the caller releases a claim that no part accepts.
+ * Create a claim on behalf of p; NULL if a is NULL. Returns 0, -ERR_LIMIT (*ret_kind: the quota that is used up; may be
+ * NULL) or -ENOMEM. The part that accepts the claim releases it once; the caller releases a claim that no part accepts.
  */
 int access_claim(struct access *a, const struct principal *p,
 	const struct access_amount want[ACCESS_PLACES], struct claim **ret_claim,

@@ -1,5 +1,7 @@
-/* The table of codes and their status, and the codes and texts for errors of the system. */
+/* The tables of codes: their status, and the errors that they stand for. */
 #include "ws/error.h"
+
+#include "shell/own_error.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -106,29 +108,22 @@ int error_status(const char *code)
 	return 500;
 }
 
-/* Errors with a code or a text of their own. */
 static const struct known_error {
 	int error;
 	bool shortage;
-	const char *code, *text;
+	const char *code;
 } known_errors[] = {
-	{-ENOSPC, true, "NO_SPACE", "the disk is full"},
-	{-EDQUOT, true, "NO_SPACE", "the disk quota is used up"},
-	{-EMFILE, true, "TOO_MANY_FILES",
-		"the server is out of file descriptors: raise its limit (ulimit -n, LimitNOFILE)"},
-	{-ENFILE, true, "TOO_MANY_FILES",
-		"the system's limit of open files is reached (fs.file-max)"},
-	{-EAGAIN, true, "TOO_MANY_PROCESSES", "the limit of processes is reached"},
-	{-ENOSR, true, "TOO_MANY_TERMINALS", "the limit of terminals is reached (kernel.pty.max)"},
-	{-ENOMEM, true, "OUT_OF_MEMORY", "there is not enough memory"},
-	{-EHOSTDOWN, false, "SESSION_UNRESPONSIVE",
-		"its holder does not answer: it is stopped, or waits for the disk"},
-	{-ETIME, false, "FILES_STUCK",
-		"a disk does not answer, and the limit of operations that wait for it is reached"},
-	{-ESHUTDOWN, false, "SERVER_DRAINING", "the server is being drained: it starts nothing new"},
-	{-ESTALE, false, "INTERNAL_ERROR",
-		"the server's runtime directory has been replaced or removed"},
-	{-ECANCELED, false, "OPERATION_INTERRUPTED", NULL},
+	{-ENOSPC, true, "NO_SPACE"},
+	{-EDQUOT, true, "NO_SPACE"},
+	{-EMFILE, true, "TOO_MANY_FILES"},
+	{-ENFILE, true, "TOO_MANY_FILES"},
+	{-EAGAIN, true, "TOO_MANY_PROCESSES"},
+	{-ERR_NO_TERMINAL, true, "TOO_MANY_TERMINALS"},
+	{-ENOMEM, true, "OUT_OF_MEMORY"},
+	{-ERR_UNRESPONSIVE, false, "SESSION_UNRESPONSIVE"},
+	{-ERR_FILES_STUCK, false, "FILES_STUCK"},
+	{-ERR_DRAINING, false, "SERVER_DRAINING"},
+	{-ECANCELED, false, "OPERATION_INTERRUPTED"},
 };
 
 static const struct known_error *find_error(int error)
@@ -143,12 +138,6 @@ static const struct known_error *find_error(int error)
 bool error_is_shortage(int error)
 {
 	return find_error(error)->shortage;
-}
-
-const char *error_text(int error)
-{
-	const char *text = find_error(error)->text;
-	return text ? text : strerror(-error);
 }
 
 const char *error_code_of(int error)

@@ -6,6 +6,7 @@
 
 #include "shell/id.h"
 #include "shell/output/excerpt.h"
+#include "shell/own_error.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -279,7 +280,7 @@ static int start_error(const struct context *c, int exit_code)
 {
 	if (c->removed)
 		return -ECANCELED;
-	return c->late ? -ETIMEDOUT : exit_code == LANGUAGE_MISSING ? -ENOEXEC : -EIO;
+	return c->late ? -ETIMEDOUT : exit_code == LANGUAGE_MISSING ? -ERR_NOT_INSTALLED : -EIO;
 }
 
 static void on_ended(void *user, int exit_code, bool broken)
@@ -415,7 +416,7 @@ int context_create(struct contexts *all, const struct interpreter_options *o,
 	const struct context_callbacks *callbacks, void *user, struct context **ret)
 {
 	if (all->count >= CONTEXTS_MAX)
-		return -EUSERS;
+		return -ERR_LIMIT;
 	struct context *c = calloc(1, sizeof *c);
 	if (!c)
 		return -ENOMEM;
@@ -515,7 +516,7 @@ int code_start(struct context *c, const struct code_options *o,
 	if (o->length > CONTEXT_CODE_MAX)
 		return -E2BIG;
 	if (c->queued > CONTEXT_QUEUE_MAX)
-		return -EUSERS;
+		return -ERR_LIMIT;
 	struct code *code = calloc(1, sizeof *code);
 	char *copy = malloc(o->length + 1);
 	int rc = code && copy ? 0 : -ENOMEM;

@@ -28,8 +28,9 @@ struct code;
 /* Callbacks of a context. */
 struct context_callbacks {
 	/*
-	 * Called once, not from inside context_create(). error: 0: ready for code; -ENOEXEC (the program is not installed),
-	 * -ETIMEDOUT, -EIO (the executor has ended), -ECANCELED (removed): c is NULL, and there is no context.
+	 * Called once, not from inside context_create(). error: 0: ready for code; -ERR_NOT_INSTALLED (the program is
+	 * not installed), -ETIMEDOUT, -EIO (the executor has ended), -ECANCELED (removed): c is NULL, and there is no
+	 * context.
 	 */
 	void (*started)(void *user, struct context *c, int error);
 	/* The context was removed; the last call. unused: because of ttl_ms. */
@@ -92,7 +93,7 @@ int contexts_open(
 /* Free all contexts; after the runs were closed. NULL is fine. */
 void contexts_close(struct contexts *all);
 
-/* Create a context. options: copied. Returns 0, -EUSERS (CONTEXTS_MAX), or as run_start(). */
+/* Create a context. options: copied. Returns 0, -ERR_LIMIT (CONTEXTS_MAX), or as run_start(). */
 int context_create(struct contexts *all, const struct interpreter_options *options,
 	const struct context_callbacks *callbacks, void *user, struct context **ret_context);
 
@@ -124,7 +125,7 @@ void context_remove(struct context *c);
 bool context_interrupt(struct context *c);
 
 /*
- * Queue code, which is copied. Returns 0, -EUSERS (CONTEXT_QUEUE_MAX), -EPIPE (the executor has died since the
+ * Queue code, which is copied. Returns 0, -ERR_LIMIT (CONTEXT_QUEUE_MAX), -EPIPE (the executor has died since the
  * last code; another call starts a new one), -E2BIG (CONTEXT_CODE_MAX), or another negative errno.
  */
 int code_start(struct context *c, const struct code_options *options,

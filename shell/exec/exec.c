@@ -5,6 +5,7 @@
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
 #include "shell/id.h"
+#include "shell/own_error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -253,7 +254,7 @@ const struct excerpt_parts *exec_output(
 static int check_options(struct executor *x, const struct exec_options *o)
 {
 	if (!x->pane->life.runs)
-		return -ENOTCONN;
+		return -ERR_NOT_RUNNING;
 	if (!typing_is_allowed(x->typing, o->lease))
 		return -EACCES;
 	if (!x->open || exec_unable_reason(x) || (o->isolated && x->shell == INTEGRATION_FISH))
@@ -261,7 +262,7 @@ static int check_options(struct executor *x, const struct exec_options *o)
 	if (memchr(o->command, '\0', o->length) || o->length > EXEC_COMMAND_MAX)
 		return -EINVAL;
 	if (x->queued >= EXECS_QUEUED_MAX)
-		return -EUSERS;
+		return -ERR_LIMIT;
 	bool waits = x->queue || (exec_is_busy(x) && !exec_is_ready(x));
 	return !o->queue && waits ? -EBUSY : 0;
 }
@@ -338,7 +339,7 @@ int exec_start(struct executor *x, const struct exec_options *o, struct exec_wat
 {
 	struct exec *e = o->key ? exec_find_key(x, o->key) : NULL;
 	if (e && !is_same(e, o))
-		return -EALREADY;
+		return -ERR_KEY_IN_USE;
 	/* If nothing was run, run it now. */
 	if (e && !(e->state == EXEC_DONE && e->end == EXEC_END_NOT_STARTED)) {
 		add_claim(e, o->claim);

@@ -194,8 +194,8 @@ bool exec_has_replaced_shell(const struct exec *e);
 /*
  * Request an exec. *ret_exec is owned by the session; w (may be NULL) follows it, and may be called
  * from inside. Returns 0, or a negative errno and nothing is run: -EBUSY (see exec_busy_reason()),
- * -ENOTSUP (this shell cannot run it), -ENOTCONN (the shell has exited), -EACCES (see
- * typing_is_allowed()), -EUSERS (the queue is full), -EALREADY (the key belongs to another command),
+ * -ENOTSUP (this shell cannot run it), -ERR_NOT_RUNNING (the shell has exited), -EACCES (see
+ * typing_is_allowed()), -ERR_LIMIT (the queue is full), -ERR_KEY_IN_USE (the key belongs to another command),
  * -EINVAL (the command is too long or has a NUL), or what storing the input returned.
  */
 int exec_start(struct executor *x, const struct exec_options *options, struct exec_watcher *w,

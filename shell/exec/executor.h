@@ -149,7 +149,7 @@ void exec_shell_ended(struct executor *x);
 
 /*
  * Write input from clients to the terminal: now, or once the command that is being typed has begun.
- * Returns 0, -ENOBUFS, or -ENOTCONN once the session has ended.
+ * Returns 0, -ENOBUFS, or -ERR_NOT_RUNNING once the session has ended.
  */
 int exec_write(struct executor *x, const void *bytes, size_t length);
 

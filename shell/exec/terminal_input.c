@@ -2,6 +2,7 @@
 #include "ring/screen/leftover.h"
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
+#include "shell/own_error.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -162,7 +163,7 @@ int exec_type_key(struct executor *x, const char *keys, size_t length)
 	if (x->searching && x->shell == INTEGRATION_BASH)
 		(void)link_write(link, leave, sizeof leave - 1);
 	x->searching = false;
-	return link_write(link, keys, length);
+	return error_of_holder(link_write(link, keys, length));
 }
 
 /* Whether the shell reads a line at its prompt and no input is pending. */
@@ -271,7 +272,7 @@ int exec_write(struct executor *x, const void *bytes, size_t length)
 {
 	struct pane *p = x->pane;
 	if (!p->life.runs)
-		return -ENOTCONN;
+		return -ERR_NOT_RUNNING;
 	int rc = track_input(x, bytes, length);
 	if (rc == 0)
 		return pane_write(p, bytes, length);

@@ -7,6 +7,7 @@
 #include "shell/files/crew.h"
 
 #include "shell/clock.h"
+#include "shell/own_error.h"
 #include "shell/user.h"
 
 #include <errno.h>
@@ -254,7 +255,7 @@ static void unblock_queue(struct crew *c)
 		DL_DELETE(c->queue, job);
 		c->queued--;
 		c->refused_total++;
-		job->error = -ETIME;
+		job->error = -ERR_FILES_STUCK;
 		DL_APPEND(c->finished, job);
 		uv_async_send(&c->async);
 	}
@@ -307,16 +308,16 @@ static bool is_queue_full(const struct crew *c, const struct job *job)
 	return guests >= CREW_QUEUE_GUESTS || c->queued >= CREW_QUEUE;
 }
 
-/* Whether a job may be queued: 0, -EUSERS or -ETIME. */
+/* Whether a job may be queued: 0, -ERR_LIMIT or -ERR_FILES_STUCK. */
 static int check_queue(struct crew *c, const struct job *job)
 {
 	int rc = 0;
 	if (job->owed)
 		return 0;
 	if (is_queue_full(c, job))
-		rc = -EUSERS;
+		rc = -ERR_LIMIT;
 	else if (is_blocked(c, job))
-		rc = -ETIME;
+		rc = -ERR_FILES_STUCK;
 	c->refused_total += rc < 0;
 	return rc;
 }

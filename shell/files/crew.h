@@ -33,8 +33,8 @@ struct job {
 	struct job *prev, *next;
 	void (*work)(struct job *job); /* on a thread; not called if done() gets an error */
 	/*
-	 * Called once, on the loop. error: 0, -EPERM (the thread cannot get its rights), -ECANCELED (the crew closes), or
-	 * -ETIME (all threads that the owner may use are stuck).
+	 * Called once, on the loop. error: 0, -EPERM (the thread cannot get its rights), -ECANCELED (the crew closes),
+	 * or -ERR_FILES_STUCK (all threads that the owner may use are stuck).
 	 */
 	void (*done)(struct job *job, int error);
 	int error;
@@ -67,8 +67,8 @@ struct crew *crew_open(uv_loop_t *loop, const struct crew_options *options);
 void crew_close(struct crew *c);
 
 /*
- * Queue a job. Returns 0, -EUSERS if too many wait, -ETIME if all threads that the owner may use are stuck,
- * -EAGAIN if no thread could be started, or -ECANCELED if the crew closes.
+ * Queue a job. Returns 0, -ERR_LIMIT if too many wait, -ERR_FILES_STUCK if all threads that the owner may use are
+ * stuck, -EAGAIN if no thread could be started, or -ECANCELED if the crew closes.
  */
 int crew_send(struct crew *c, struct job *job);
 

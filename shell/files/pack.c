@@ -8,6 +8,7 @@
 #include "shell/dir.h"
 #include "shell/files/copy.h"
 #include "shell/files/temp_name.h"
+#include "shell/own_error.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -196,7 +197,7 @@ static int put_file(struct pack *k, int dir_fd, const char *name, const struct s
 	}
 	int fd = place_open_in(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &now) < 0 || !S_ISREG(now.st_mode)) {
-		int rc = fd < 0 ? fd : -ESTALE;
+		int rc = fd < 0 ? fd : -ERR_CHANGED;
 		if (fd >= 0)
 			close(fd);
 		return rc;
@@ -341,7 +342,7 @@ static int put_part(struct pack *k)
 		if (n < 0 && errno == EINTR)
 			return 0;
 		if (n <= 0) {
-			note_loss(k, k->name, n < 0 ? -errno : -ESTALE);
+			note_loss(k, k->name, n < 0 ? -errno : -ERR_CHANGED);
 			k->lost = true;
 			return 0;
 		}

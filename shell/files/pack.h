@@ -34,7 +34,7 @@ struct pack_options {
 /* Files that are missing or damaged in the archive. */
 struct pack_losses {
 	unsigned count;
-	int error;                 /* of the first: a negative errno; -ESTALE: its size changed */
+	int error; /* of the first: a negative errno; -ERR_CHANGED: its size changed */
 	char name[PLACE_PATH_MAX]; /* of the first */
 };
 

@@ -10,6 +10,7 @@
 #include "shell/files/temp_name.h"
 #include "shell/files/entry.h"
 #include "shell/hash.h"
+#include "shell/own_error.h"
 #include "shell/write_all.h"
 
 #include <errno.h>
@@ -384,7 +385,7 @@ static int rename_over(struct replace *r)
 {
 	const struct place_entry *e = &r->entry;
 	if (r->only == REPLACE_SAME && !is_old(r, e->name))
-		return -ESTALE;
+		return -ERR_CHANGED;
 	if (renameat(e->dir_fd, r->temporary, e->dir_fd, e->name) < 0)
 		return -errno;
 	r->temporary[0] = '\0';
@@ -417,7 +418,7 @@ static int copy_over(const struct replace *r)
 	pthread_mutex_t *lock = &copy_locks[r->old.st_ino % LOCKS];
 	pthread_mutex_lock(lock);
 	bool same = fstat(r->target_fd, &st) == 0 && replace_is_same(&st, &r->old);
-	int rc = same ? copy_spool(r) : -ESTALE;
+	int rc = same ? copy_spool(r) : -ERR_CHANGED;
 	pthread_mutex_unlock(lock);
 	return rc;
 }

@@ -49,7 +49,7 @@ int replace_write(struct replace *r, const void *bytes, size_t length);
 int replace_write_at(struct replace *r, uint64_t offset, const void *bytes, size_t length);
 
 /*
- * Sync the new content and put it in place. Returns 0, -EEXIST or -ESTALE if the condition does not hold, or
+ * Sync the new content and put it in place. Returns 0, -EEXIST or -ERR_CHANGED if the condition does not hold, or
  * another negative errno; on error the old content remains unless it was written in place.
  */
 int replace_commit(struct replace *r);

@@ -6,6 +6,7 @@
 #include "shell/held/adoption.h"
 
 #include "shell/held/ending.h"
+#include "shell/own_error.h"
 #include "shell/store/directory.h"
 
 #include <errno.h>
@@ -21,8 +22,8 @@ static void mark_unresponsive(struct held *h)
 {
 	const struct held_kind *kind = h->table->kind;
 	h->unresponsive = true;
-	kind->complain(h->table, h->id, "its holder does not answer", -EHOSTDOWN);
-	held_answer_waiters(&h->start_waiters, h, REPORT_SETUP, -EHOSTDOWN);
+	kind->complain(h->table, h->id, "its holder does not answer", -ERR_UNRESPONSIVE);
+	held_answer_waiters(&h->start_waiters, h, REPORT_SETUP, -ERR_UNRESPONSIVE);
 	if (kind->changed)
 		kind->changed(h);
 }

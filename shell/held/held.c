@@ -7,6 +7,7 @@
 #include "shell/bounds.h"
 #include "shell/held/ending.h"
 #include "shell/held/table.h"
+#include "shell/own_error.h"
 #include "shell/store/runtime_lock.h"
 #include "shell/store/directory.h"
 
@@ -34,7 +35,7 @@ static bool is_server(const struct held_table *t)
 
 int held_check_runtime_directory(const struct held_table *t)
 {
-	return !t->trust.lock || is_server(t) ? 0 : -ESTALE;
+	return !t->trust.lock || is_server(t) ? 0 : -ERR_RUNTIME_REPLACED;
 }
 
 static void on_attached(void *user)
@@ -50,7 +51,8 @@ static void on_failed(void *user, enum report_stage stage, int error)
 	struct held *h = user;
 	if (h->adopted)
 		held_refuse_directory(h->table, h->directory);
-	kind_of(h)->failed(h, stage, error);
+	bool no_terminal = stage == REPORT_TERMINAL && error == -ENOSPC;
+	kind_of(h)->failed(h, stage, no_terminal ? -ERR_NO_TERMINAL : error);
 }
 
 static void on_wake(void *user)

@@ -79,8 +79,8 @@ void held_group(const struct held_table *t, const char *directory, char ret_name
 void held_kill_group(const struct held_table *t, const char *directory);
 
 /*
- * Check that the runtime directory is still the locked one: 0, or -ESTALE if it was replaced or removed. Nothing is
- * started then, as shells open files in it by path.
+ * Check that the runtime directory is still the locked one: 0, or -ERR_RUNTIME_REPLACED if it was replaced or removed.
+ * Nothing is started then, as shells open files in it by path.
  */
 int held_check_runtime_directory(const struct held_table *t);
 

@@ -5,6 +5,8 @@
  */
 #include "shell/output/inlet.h"
 
+#include "shell/own_error.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -178,7 +180,7 @@ static void on_timer(uv_timer_t *timer)
 	struct inlet *i = timer->data;
 	if (!i->written)
 		give_up_writer(i);
-	int rc = i->written ? open_fifo(i) : -ETIME;
+	int rc = i->written ? open_fifo(i) : -ETIMEDOUT;
 	if (rc == 0) {
 		write_queue(i);
 	} else if (!i->written || (rc != -ENXIO && rc != -EMFILE && rc != -ENFILE) ||
@@ -217,7 +219,7 @@ void inlets_close(struct inlets *all)
 int inlet_create(struct inlets *all, char ret_id[FIFO_ID_SIZE])
 {
 	if (all->count >= INLETS_MAX)
-		return -EUSERS;
+		return -ERR_LIMIT;
 	struct inlet *i = calloc(1, sizeof *i);
 	if (!i)
 		return -ENOMEM;

@@ -44,7 +44,7 @@ int inlets_open(
 /* End all inlets without callbacks; readers get EOF. NULL is fine. The loop frees the memory. */
 void inlets_close(struct inlets *all);
 
-/* Create an inlet. Returns 0 or a negative errno: -EUSERS if there are INLETS_MAX. */
+/* Create an inlet. Returns 0 or a negative errno: -ERR_LIMIT if there are INLETS_MAX. */
 int inlet_create(struct inlets *all, char ret_id[FIFO_ID_SIZE]);
 
 /* The inlet with this id, or NULL. */

@@ -2,8 +2,8 @@
 #include "shell/pane/pane.h"
 
 #include "shell/clock.h"
+#include "shell/own_error.h"
 
-#include <errno.h>
 #include <uv.h>
 
 #define COLS_DEFAULT 80u
@@ -26,8 +26,8 @@ unsigned pane_cols(const struct pane *p)
 int pane_check_responsive(const struct pane *p)
 {
 	if (!p->life.runs)
-		return -ENOTCONN;
-	return held_is_responsive(&p->held) ? 0 : -EHOSTDOWN;
+		return -ERR_NOT_RUNNING;
+	return held_is_responsive(&p->held) ? 0 : -ERR_UNRESPONSIVE;
 }
 
 void pane_note_active(struct pane *p)
@@ -45,7 +45,7 @@ void pane_note_typed(struct pane *p)
 
 int pane_write(struct pane *p, const void *bytes, size_t length)
 {
-	int rc = link_write(&p->held.link, bytes, length);
+	int rc = error_of_holder(link_write(&p->held.link, bytes, length));
 	if (rc < 0) {
 		p->counters->input_refused++;
 		return rc;

@@ -57,7 +57,7 @@ uint64_t pane_head(const struct pane *p);
 unsigned pane_cols(const struct pane *p);
 
 /*
- * Whether a request to the holder will be answered: 0, -ENOTCONN unless the shell runs, -EHOSTDOWN
+ * Whether a request to the holder will be answered: 0, -ERR_NOT_RUNNING unless the shell runs, -ERR_UNRESPONSIVE
  * when the holder is stopped and has not answered for LINK_UNRESPONSIVE_MS.
  */
 int pane_check_responsive(const struct pane *p);

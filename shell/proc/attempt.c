@@ -6,6 +6,7 @@
 
 #include "pty/proc/proc.h"
 #include "shell/clock.h"
+#include "shell/own_error.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -225,7 +226,7 @@ static int find_key(struct attempts *a, pid_t key, uint64_t now, struct attempt_
 	if (!k && HASH_COUNT(a->keys) >= ATTEMPT_KEYS_MAX)
 		remove_unused(a, now);
 	if (!k && HASH_COUNT(a->keys) >= ATTEMPT_KEYS_MAX)
-		return -EUSERS;
+		return -ERR_LIMIT;
 	if (!k) {
 		k = calloc(1, sizeof *k);
 		if (!k)
@@ -293,8 +294,9 @@ static bool await(struct attempt *t)
 }
 
 /*
- * Run the call on a copy of data and copy that back. Returns false if it was abandoned. *ret_took_ns: what the work took.
- * On a busy machine, starting it and noticing its end take longer than that, which is not the fault of the key's programs.
+ * Run the call on a copy of data and copy that back. Returns false if it was abandoned. *ret_took_ns: what the work
+ * took. On a busy machine, starting it and noticing its end take longer than that, which is not the fault of the key's
+ * programs.
  */
 static bool ask(struct attempt *t, const struct attempt_call *call, void *data, size_t size,
 	uint64_t *ret_took_ns)

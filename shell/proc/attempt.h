@@ -48,7 +48,7 @@ void attempts_finish(struct attempts *a);
 
 /*
  * Run the work with size bytes of data and wait for it. Returns 0, -EBUSY when the key is refused
- * for now, -ETIMEDOUT when the work hangs, -EUSERS when there are too many keys, or another
+ * for now, -ETIMEDOUT when the work hangs, -ERR_LIMIT when there are too many keys, or another
  * negative errno when no thread could be started. On error data is unchanged.
  */
 int attempt_run(struct attempts *a, const struct attempt_call *call, void *data, size_t size);

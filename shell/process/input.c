@@ -1,5 +1,6 @@
 /* The standard input: a FIFO that the supervisor keeps open, so that it survives a server. */
 #include "pty/supervise.h"
+#include "shell/own_error.h"
 #include "shell/process/internal.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ void process_input_close(struct process *p)
 /* Make the supervisor close it too. */
 static void end_input(struct process *p)
 {
-	int rc = link_signal(&p->held.link, SIGUSR1, WIRE_TARGET_SHELL);
+	int rc = error_of_holder(link_signal(&p->held.link, SIGUSR1, WIRE_TARGET_SHELL));
 	if (rc < 0)
 		p->table->callbacks->failed(
 			p->table->user, p->held.id, "cannot end its standard input", rc);
@@ -91,7 +92,7 @@ static int queue_input(struct process *p, const uint8_t *bytes, size_t length)
 static int check_input(const struct process *p)
 {
 	if (!p->input_pipe)
-		return -ENODEV;
+		return -ERR_NO_INPUT;
 	return p->state != PROCESS_RUNNING || p->input_closed || p->input.ending ? -EPIPE : 0;
 }
 

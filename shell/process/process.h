@@ -158,7 +158,7 @@ int process_count_members(const struct process *p);
 
 /*
  * Write to the standard input; what the FIFO has no space for is queued. Returns 0, -ENOBUFS if the
- * queue would be too long (then nothing is written), -ENODEV without a standard input, -EPIPE if
+ * queue would be too long (then nothing is written), -ERR_NO_INPUT without a standard input, -EPIPE if
  * either side has closed it.
  */
 int process_write(struct process *p, const void *bytes, size_t length);
@@ -166,5 +166,5 @@ int process_write(struct process *p, const void *bytes, size_t length);
 /* Bytes queued for the standard input. Viewers are called when all are written. */
 size_t process_input_queued(const struct process *p);
 
-/* Close the standard input once the queue has been written. Returns 0, -ENODEV or -EPIPE. */
+/* Close the standard input once the queue has been written. Returns 0, -ERR_NO_INPUT or -EPIPE. */
 int process_end_input(struct process *p);

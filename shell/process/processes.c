@@ -16,6 +16,7 @@
 #include "shell/environment.h"
 #include "shell/held/adoption.h"
 #include "shell/held/ending.h"
+#include "shell/own_error.h"
 #include "shell/store/file.h"
 #include "shell/process/internal.h"
 #include "shell/words.h"
@@ -244,14 +245,14 @@ int processes_start(
 	if (rc < 0)
 		return rc;
 	if (t->draining)
-		return -ESHUTDOWN;
+		return -ERR_DRAINING;
 	struct process *p, *replaced = processes_find(t, o->id);
 	if (t->running >= t->config.max)
-		return -EUSERS;
+		return -ERR_LIMIT;
 	if (!replaced && processes_count(t) >= PROCESSES_TOTAL_MAX) {
 		replaced = oldest_ended(t, NULL);
 		if (!replaced)
-			return -EUSERS;
+			return -ERR_LIMIT;
 	}
 	rc = held_check_runtime_directory(&t->held);
 	if (rc == 0)

@@ -90,7 +90,7 @@ struct processes {
 	unsigned running;       /* those that have not ended */
 	bool move_failing;      /* outputs cannot be moved to files; this has been reported */
 	struct processes_counters counters;
-	bool draining; /* processes_start() returns -ESHUTDOWN */
+	bool draining; /* processes_start() returns -ERR_DRAINING */
 };
 
 /* Open the table, and create its directory. Returns 0, or a negative errno. */
@@ -106,8 +106,8 @@ bool processes_adopting(const struct processes *t);
 /*
  * Start a process; an ended one with its id is replaced. Returns 0, and waiter is called later,
  * when it runs or has failed. Or returns a negative errno and waiter is not called: -EEXIST (the id
- * is running), -EUSERS (too many), -EINVAL (id, command or cwd), -E2BIG (command), -EILSEQ (command
- * or cwd is not UTF-8), -ENOENT, -ENOTDIR or -EACCES (cwd), -ESHUTDOWN (draining), or other errors
+ * is running), -ERR_LIMIT (too many), -EINVAL (id, command or cwd), -E2BIG (command), -EILSEQ (command
+ * or cwd is not UTF-8), -ENOENT, -ENOTDIR or -EACCES (cwd), -ERR_DRAINING (draining), or other errors
  * of the system.
  */
 int processes_start(

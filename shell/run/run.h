@@ -113,8 +113,8 @@ void runs_close(struct runs *all);
 
 /*
  * Start a run. Returns 0, or a negative errno and nothing has been started: -EINVAL (command or
- * cwd), -ENOENT, -ENOTDIR, -EACCES, -ENAMETOOLONG or -ELOOP (cwd), -EUSERS (RUNS_MAX at once),
- * -E2BIG (the environment is too large), -EXDEV (cwd is outside the sandbox), -ENOEXEC (there is no
+ * cwd), -ENOENT, -ENOTDIR, -EACCES, -ENAMETOOLONG or -ELOOP (cwd), -ERR_LIMIT (RUNS_MAX at once),
+ * -E2BIG (the environment is too large), -EXDEV (cwd is outside the sandbox), -ERR_NOT_INSTALLED (there is no
  * bash), or another error of the system.
  */
 int run_start(struct runs *all, const struct run_options *options,

@@ -4,6 +4,7 @@
 #include "shell/clock.h"
 #include "shell/environment.h"
 #include "shell/id.h"
+#include "shell/own_error.h"
 #include "shell/preamble.h"
 #include "shell/run/internal.h"
 #include "shell/store/directory.h"
@@ -119,10 +120,12 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		bounds_release_group(all->config.bounds, group, true);
 	words_free(environment);
 	free(script);
+	if (rc == -ENOSPC)
+		rc = -ERR_NO_TERMINAL;
 	if (rc == -ENOENT || rc == -EACCES || rc == -ENOTDIR) {
 		/* Either the directory was removed meanwhile, or there is no bash. */
 		int again = directory_check(o->cwd);
-		rc = again < 0 ? again : -ENOEXEC;
+		rc = again < 0 ? again : -ERR_NOT_INSTALLED;
 	}
 	return rc;
 }
@@ -138,7 +141,7 @@ int run_start(struct runs *all, const struct run_options *o, const struct run_ca
 	if (rc < 0)
 		return rc;
 	if (all->count >= RUNS_MAX)
-		return -EUSERS;
+		return -ERR_LIMIT;
 	struct run *r = calloc(1, sizeof *r);
 	if (!r)
 		return -ENOMEM;

@@ -2,10 +2,9 @@
  * Connects the parts of a session: its pane, and on top of that its blocks, its executor and its waits. Events that one
  * part reports to those above pass through here too.
  */
+#include "shell/own_error.h"
 #include "shell/session/internal.h"
 #include "shell/wait/wait.h"
-
-#include <errno.h>
 
 /* Events of the executor */
 
@@ -80,7 +79,7 @@ static void on_look_soon(void *user)
 int session_wait(struct session *s, const struct wait_options *options, struct wait_waiter *waiter)
 {
 	if (!s->pane.history_open)
-		return -ENOTCONN;
+		return -ERR_NOT_RUNNING;
 	const struct waits_options o = {.pane = &s->pane,
 		.executor = &s->executor,
 		.shared = &s->table->waits,

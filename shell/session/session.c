@@ -3,6 +3,7 @@
 
 #include "ring/receipts.h"
 #include "shell/clock.h"
+#include "shell/own_error.h"
 #include "shell/session/internal.h"
 #include "shell/session/meta.h"
 #include "shell/session/sessions.h"
@@ -24,7 +25,7 @@ const char *session_state_name(const struct session *s)
 		[SESSION_RUNNING] = "running",
 		[SESSION_EXITED] = "exited",
 		[SESSION_ENDING] = "ending"};
-	return session_check_responsive(s) == -EHOSTDOWN ? "unresponsive" : names[s->state];
+	return session_check_responsive(s) == -ERR_UNRESPONSIVE ? "unresponsive" : names[s->state];
 }
 
 void session_move(struct session *s, enum session_life state)
@@ -40,7 +41,7 @@ void session_move(struct session *s, enum session_life state)
 int session_check_responsive(const struct session *s)
 {
 	if (s->state == SESSION_STARTING && s->pane.held.unresponsive)
-		return -EHOSTDOWN;
+		return -ERR_UNRESPONSIVE;
 	return pane_check_responsive(&s->pane);
 }
 
@@ -68,10 +69,10 @@ static int resize(struct session *s, unsigned rows, unsigned cols)
 	if (rows < 1 || cols < 1 || rows > PRESENCE_SIDE_MAX || cols > PRESENCE_SIDE_MAX)
 		return -EINVAL;
 	if (s->state != SESSION_RUNNING)
-		return -ENOTCONN;
+		return -ERR_NOT_RUNNING;
 	if (!budget_allows(&s->table->screens, &s->pane, rows, cols))
-		return -EXFULL;
-	int rc = link_resize(&s->pane.held.link, rows, cols);
+		return -ERR_SCREEN_BUDGET;
+	int rc = error_of_holder(link_resize(&s->pane.held.link, rows, cols));
 	if (rc < 0)
 		return rc;
 	s->pane.rows = rows;
@@ -87,7 +88,8 @@ static void apply_presence(struct session *s, uint64_t before)
 	unsigned rows, cols;
 	s->size_refused = presence_size(&s->presence, &rows, &cols) &&
 		(rows != s->pane.rows || cols != s->pane.cols) &&
-		resize(s, rows, cols) == -EXFULL; /* a session that has ended has no size */
+		resize(s, rows, cols) ==
+			-ERR_SCREEN_BUDGET; /* a session that has ended has no size */
 	if (s->presence.version != before)
 		notify_viewers(s);
 }
@@ -169,7 +171,7 @@ static int type(struct session *s, struct session_viewer *v, const char *lease, 
 	if (is_focus_report(bytes, length)) {
 		if (presence_focus(&s->presence, &v->attendee, memcmp(bytes, FOCUS_IN, length) == 0))
 			report_focus(s);
-		return s->state == SESSION_RUNNING ? 0 : -ENOTCONN;
+		return s->state == SESSION_RUNNING ? 0 : -ERR_NOT_RUNNING;
 	}
 	uint64_t before = s->presence.version;
 	const struct typist by = typist_of(v, lease);
@@ -233,7 +235,7 @@ static void lease_changed(struct session *s)
 int session_acquire_lease(struct session *s, const struct lease_terms *terms)
 {
 	if (s->state != SESSION_RUNNING)
-		return -ENOTCONN;
+		return -ERR_NOT_RUNNING;
 	int rc = lease_acquire(&s->typing.lease, terms, clock_wall_ms());
 	if (rc == 0) {
 		lease_changed(s);
@@ -321,7 +323,7 @@ int session_set_size_policy(struct session *s, enum size_policy policy, unsigned
 int session_signal(struct session *s, int signo, enum wire_target target)
 {
 	int rc = session_check_responsive(s);
-	return rc == 0 ? link_signal(&s->pane.held.link, signo, target) : rc;
+	return rc == 0 ? error_of_holder(link_signal(&s->pane.held.link, signo, target)) : rc;
 }
 
 int session_rename(struct session *s, const char *name)

@@ -153,7 +153,7 @@ struct session {
 /* What the session is doing, in any state: see pane_state(). */
 void session_state(struct session *s, struct pane_state *ret_state);
 
-/* Start a wait. Returns as wait_start(), or -ENOTCONN if the session has not started yet. */
+/* Start a wait. Returns as wait_start(), or -ERR_NOT_RUNNING if the session has not started yet. */
 int session_wait(struct session *s, const struct wait_options *options, struct wait_waiter *waiter);
 
 /* The offset after the newest byte; 0 while starting. */
@@ -183,7 +183,10 @@ void session_refuse_input(struct session *s, struct session_viewer *v, size_t le
 bool session_input_read(
 	const struct session *s, const struct session_viewer *v, uint64_t *ret_taken);
 
-/* Acquire the keyboard's lease, and notify. Returns as lease_acquire(), or -ENOTCONN if the session is not running. */
+/*
+ * Acquire the keyboard's lease, and notify. Returns as lease_acquire(), or -ERR_NOT_RUNNING if the session is not
+ * running.
+ */
 int session_acquire_lease(struct session *s, const struct lease_terms *terms);
 
 /* Release the lease with this id (NULL: any), leave a note (NULL: none), notify. Returns whether it was held. */
@@ -192,7 +195,7 @@ bool session_release_lease(struct session *s, const char *id, const struct lease
 /* Expire the lease, or pass it to its heir when nothing runs; called periodically. */
 void session_follow_lease(struct session *s);
 
-/* Write input that no client typed. Returns 0, -ENOBUFS, or -ENOTCONN once the session has ended. */
+/* Write input that no client typed. Returns 0, -ENOBUFS, or -ERR_NOT_RUNNING once the session has ended. */
 int session_write(struct session *s, const void *bytes, size_t length);
 
 /*
@@ -203,20 +206,22 @@ bool session_window(struct session *s, struct session_viewer *v, const char *lea
 	unsigned cols);
 
 /*
- * Whether the session can serve a request to its holder: 0, -ENOTCONN unless it is running, -EHOSTDOWN if the holder is
- * stopped and has been silent for LINK_UNRESPONSIVE_MS.
+ * Whether the session can serve a request to its holder: 0, -ERR_NOT_RUNNING unless it is running, -ERR_UNRESPONSIVE if
+ * the holder is stopped and has been silent for LINK_UNRESPONSIVE_MS.
  */
 int session_check_responsive(const struct session *s);
 
 /*
- * Set the size. Under the policy latest it stays until a client types. Returns 0, -EINVAL, as session_check_responsive(), -EXFULL
- * (no memory for such a screen), or -EPERM (the policy smallest or owner leaves the size to the windows).
+ * Set the size. Under the policy latest it stays until a client types. Returns 0, -EINVAL, as
+ * session_check_responsive(), -ERR_SCREEN_BUDGET (no memory for such a screen), or -EPERM (the policy smallest or owner
+ * leaves the size to the windows).
  */
 int session_resize(struct session *s, unsigned rows, unsigned cols);
 
 /*
- * Set the size policy, and save it. rows, cols: the size for the policy fixed. Returns 0, -EINVAL, as session_check_responsive(),
- * or another negative errno if it cannot be saved. On an error neither the policy nor the size changes.
+ * Set the size policy, and save it. rows, cols: the size for the policy fixed. Returns 0, -EINVAL, as
+ * session_check_responsive(), or another negative errno if it cannot be saved. On an error neither the policy nor the
+ * size changes.
  */
 int session_set_size_policy(
 	struct session *s, enum size_policy policy, unsigned rows, unsigned cols);

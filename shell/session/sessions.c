@@ -14,6 +14,7 @@
 #include "shell/id.h"
 #include "shell/held/adoption.h"
 #include "shell/held/ending.h"
+#include "shell/own_error.h"
 #include "shell/store/file.h"
 #include "shell/session/launch.h"
 #include "shell/session/meta.h"
@@ -212,7 +213,7 @@ int sessions_create(
 	if (session && session->state != SESSION_EXITED)
 		return -EEXIST;
 	if (s->draining)
-		return -ESHUTDOWN;
+		return -ERR_DRAINING;
 	if (!name_is_id(o->id) || (o->name && !name_is_text(o->name)) ||
 		o->rows > PRESENCE_SIDE_MAX || o->cols > PRESENCE_SIDE_MAX)
 		return -EINVAL;
@@ -226,9 +227,9 @@ int sessions_create(
 		return rc;
 	replaced = session;
 	if (!replaced && sessions_count(s) >= s->config.max_sessions)
-		return -EUSERS;
+		return -ERR_LIMIT;
 	if (!budget_allows(&s->screens, replaced ? &replaced->pane : NULL, o->rows, o->cols))
-		return -EXFULL;
+		return -ERR_SCREEN_BUDGET;
 	rc = held_check_runtime_directory(&s->held);
 	if (rc == 0)
 		rc = descriptors_check(s->held.dir_fd);
@@ -260,7 +261,7 @@ int sessions_get_or_create(struct sessions *s, const struct session_options *o,
 	if (!session)
 		return sessions_create(s, o, waiter);
 	if (session->state == SESSION_STARTING && session->pane.held.unresponsive)
-		return -EHOSTDOWN;
+		return -ERR_UNRESPONSIVE;
 	if (session->state == SESSION_STARTING)
 		held_add_waiter(&session->pane.held.start_waiters, held_waiter_of(waiter));
 	else

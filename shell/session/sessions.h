@@ -101,17 +101,17 @@ bool sessions_are_adopting(const struct sessions *s);
 
 /*
  * Create a session; an exited one with this id is replaced. waiter is called when it runs or has failed, maybe before
- * this returns 0.
- * Otherwise returns a negative errno and does not call waiter: -EEXIST (the id is in use), -ESHUTDOWN (draining),
- * -EUSERS (too many sessions), -EXFULL (no memory for a screen of that size, see shell/pane/budget.h), -EMFILE (too few
- * descriptors), -EINVAL (id, name, or size), -ENOTSUP (reexec without bash), -ENOENT, -ENOTDIR, -EACCES (cwd), ...
+ * this returns 0. Otherwise returns a negative errno and does not call waiter: -EEXIST (the id is in use),
+ * -ERR_DRAINING (draining), -ERR_LIMIT (too many sessions), -ERR_SCREEN_BUDGET (no memory for a screen of that size,
+ * see shell/pane/budget.h), -EMFILE (too few descriptors), -EINVAL (id, name, or size), -ENOTSUP (reexec without bash),
+ * -ENOENT, -ENOTDIR, -EACCES (cwd), ...
  */
 int sessions_create(
 	struct sessions *s, const struct session_options *options, struct session_waiter *waiter);
 
 /*
  * Find the session of options->id or create it; simultaneous callers get the same one. *ret_created says which. Returns
- * as sessions_create(), or -EHOSTDOWN if it exists but its holder does not respond.
+ * as sessions_create(), or -ERR_UNRESPONSIVE if it exists but its holder does not respond.
  */
 int sessions_get_or_create(struct sessions *s, const struct session_options *options,
 	struct session_waiter *waiter, bool *ret_created);

@@ -6,6 +6,7 @@
 
 #include "shell/clock.h"
 #include "shell/exec/shell_state.h"
+#include "shell/own_error.h"
 #include "shell/session/sessions.h"
 
 #include <errno.h>
@@ -101,7 +102,7 @@ int session_switch_paste(
 	struct typing *t = &s->typing;
 	uint64_t typist = typing_typist_id(by);
 	if (s->state != SESSION_RUNNING)
-		return -ENOTCONN;
+		return -ERR_NOT_RUNNING;
 	if (is_only_interrupts(bytes, length))
 		return 0;
 	if (t->paste.open && t->paste_typist != typist) {
@@ -152,7 +153,7 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
 	struct termios modes = {0};
 	struct typing_line line = s->typing.line;
 	if (s->state != SESSION_RUNNING)
-		return -ENOTCONN;
+		return -ERR_NOT_RUNNING;
 	if (!typing_is_allowed(&s->typing, by->lease) &&
 		!(by->person && is_only_interrupts(bytes, length)))
 		return -EACCES;

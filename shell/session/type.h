@@ -18,8 +18,8 @@ struct typing_result {
 
 /*
  * Type all or nothing. Returns 0, -EACCES (another client has an exclusive lease, or the given one has ended),
- * -EMSGSIZE (a line is longer than the kernel accepts in canonical mode), -ENOBUFS (the queue is full), or -ENOTCONN
- * (the session is not running).
+ * -EMSGSIZE (a line is longer than the kernel accepts in canonical mode), -ENOBUFS (the queue is full), or
+ * -ERR_NOT_RUNNING (the session is not running).
  */
 int session_type_as(struct session *s, const struct typist *by, const void *bytes, size_t length,
 	struct typing_result *ret_result);

@@ -4,6 +4,8 @@
  */
 #include "shell/wait/internal.h"
 
+#include "shell/own_error.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,7 +386,7 @@ static int check_options(const struct waits *h, const struct wait_options *o)
 	if ((o->has_from && o->from > end) || (o->has_after && o->after > end))
 		return -ERANGE;
 	if (h->pending >= WAITS_MAX)
-		return -EUSERS;
+		return -ERR_LIMIT;
 	if (h->patterns + patterns > WAIT_PATTERNS_MAX ||
 		h->shared->patterns + patterns > WAIT_PATTERNS_TOTAL ||
 		h->ports + ports > WAIT_PORTS_MAX)
@@ -506,7 +508,7 @@ int wait_start(struct waits *h, const struct wait_options *o, struct wait_waiter
 	if (o->key && (w = find_key(h, o))) {
 		struct claim *claim = o->claim;
 		if (w->fingerprint != o->fingerprint)
-			return -EALREADY;
+			return -ERR_KEY_IN_USE;
 		for (unsigned i = 0; i < o->count; i++)
 			pattern_destroy(o->conditions[i].pattern);
 		claim_release(&claim); /* w has one already */

@@ -125,7 +125,7 @@ struct wait_waiter {
 };
 
 /*
- * Wait. Returns 0, -EUSERS (too many waits), -EMFILE (too many patterns or ports), -EALREADY (the
+ * Wait. Returns 0, -ERR_LIMIT (too many waits), -EMFILE (too many patterns or ports), -ERR_KEY_IN_USE (the
  * key belongs to another wait), -ERANGE (from or after is beyond the output), -ENOENT (no such
  * exec), -ENOMEM. On error waiter is not called.
  */

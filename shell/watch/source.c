@@ -13,6 +13,7 @@
 #include "shell/dir.h"
 #include "shell/files/temp_name.h"
 #include "shell/isolation.h"
+#include "shell/own_error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -164,7 +165,7 @@ static void add_directory(struct source *s, struct directory *parent, const char
 	if (!d) {
 		if (s->tree.count >= SOURCE_DIRECTORIES_MAX ||
 			atomic_load(s->total) >= SOURCE_DIRECTORIES_TOTAL_MAX) {
-			fail(s, -EUSERS);
+			fail(s, -ERR_LIMIT);
 			return;
 		}
 		d = tree_add(&s->tree, parent, name, length);

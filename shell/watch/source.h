@@ -74,7 +74,7 @@ struct source {
 	unsigned wait_ms;   /* otherwise: it is due after this; 0: when fd is readable */
 	unsigned unwatched; /* directories that cannot be watched */
 	enum source_end end;
-	int error; /* SOURCE_FAILED: a negative errno; -ENOSPC: inotify's limit, -EUSERS: ours */
+	int error; /* SOURCE_FAILED: a negative errno; -ENOSPC: inotify's limit, -ERR_LIMIT: ours */
 };
 
 /* Set up without opening anything. path, place, within: see struct source; absolute, copied. Returns 0 or -ENOMEM. */

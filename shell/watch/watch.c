@@ -10,6 +10,7 @@
 #include "shell/watch/watch.h"
 
 #include "shell/clock.h"
+#include "shell/own_error.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -389,7 +390,7 @@ static void on_stepped(struct job *job, int error)
 	struct watch *w = watch_of(job);
 	w->out = false;
 	/* Other jobs of the owner are stuck, perhaps on another disk. */
-	if (error == -ETIME && !w->ended) {
+	if (error == -ERR_FILES_STUCK && !w->ended) {
 		uv_timer_start(&w->step, on_step_due, RETRY_MS, 0);
 		return;
 	}
@@ -545,7 +546,7 @@ int watches_follow(struct watches *all, const struct watch_filter *filter,
 		evict_kept(all);
 	if (all->followers >= WATCH_FOLLOWERS_MAX ||
 		(!w && (all->count >= WATCHES_MAX || all->dying_count >= WATCHES_MAX)))
-		return -EUSERS;
+		return -ERR_LIMIT;
 	f->pending = calloc(WATCH_PENDING_MAX, sizeof *f->pending);
 	f->first_of_all = !w;
 	int rc = !f->pending ? -ENOMEM : w ? 0 : create_watch(all, filter, place, &w);

@@ -29,8 +29,8 @@ struct watch_follower {
 	struct watch_follower *prev, *next;
 	struct watch *watch; /* NULL: it has ended, or was never there */
 	/*
-	 * Called once, unless watches_follow() returned 1, and never from inside it: the root was found, or not: a negative
-	 * errno, see source_open(). where: the real path, for -EPERM. After an error, watch is NULL.
+	 * Called once, unless watches_follow() returned 1, and never from inside it: the root was found, or not: a
+	 * negative errno, see source_open(). where: the real path, for -EPERM. After an error, watch is NULL.
 	 */
 	void (*found)(void *user, int error, const char *where);
 	/* watch_follower_next() has something. Not before found(), and never from inside a function of this header. */
@@ -76,7 +76,7 @@ struct watch_place {
 
 /*
  * Follow what happens at a place. f: zero, except for callbacks and user. Returns 0; 1 if the root was found
- * already: found() is not called; -EUSERS (too many followers or watches), -ENOMEM, or as crew_send().
+ * already: found() is not called; -ERR_LIMIT (too many followers or watches), -ENOMEM, or as crew_send().
  */
 int watches_follow(struct watches *all, const struct watch_filter *filter,
 	const struct watch_place *place, struct watch_follower *f);

@@ -13,7 +13,6 @@
 #include "ws/hook/hooks.h"
 #include "ws/preview/previews.h"
 
-#include <errno.h>
 #include <utlist.h>
 
 #define ANNOUNCE_MS 200u

@@ -6,7 +6,6 @@
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/read/workspace.h"
-#include "ws/error.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * once, and every SCAN_EVERY_MS while there is a stream. The processes that own the ports are searched only when the
  * ports have changed, or for a request without a stream.
  */
+#include "shell/own_error.h"
 #include "shell/ports/ports_scan.h"
 #include "ws/api/api.h"
 #include "ws/api/listening.h"

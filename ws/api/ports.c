@@ -4,6 +4,7 @@
  */
 #include "shell/clock.h"
 #include "shell/name.h"
+#include "shell/own_error.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
@@ -193,7 +194,7 @@ static void make(struct request *r, struct preview *terms)
 	int rc = previews_add(a->previews, terms, &p);
 	if (rc == -EEXIST)
 		reply_invalid(r, "token", "Another preview has this token", "taken");
-	else if (rc == -EUSERS)
+	else if (rc == -ERR_LIMIT)
 		reply_error(r, "LIMIT_REACHED", "There are too many previews",
 			json_pack("{s:i}", "maxPreviews",
 				(int)(terms->link[0] ? PREVIEWS_OF_LINK : PREVIEWS_MAX)));

@@ -15,7 +15,6 @@
 #include "ws/api/read/typist.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
-#include "ws/error.h"
 #include "ws/log.h"
 #include "ws/text.h"
 

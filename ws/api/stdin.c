@@ -4,6 +4,7 @@
  * disconnects, the input ends.
  */
 #include "shell/output/inlet.h"
+#include "shell/own_error.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
 #include "ws/api/rows.h"
@@ -21,7 +22,7 @@ static void refuse_input(struct request *r, int error)
 			r, "id", "There is no such input, or it is already in use", "not_found");
 	else if (error == -EBUSY)
 		reply_error(r, "RESOURCE_BUSY", "Another client is writing this input", NULL);
-	else if (error == -EUSERS)
+	else if (error == -ERR_LIMIT)
 		reply_error(r, "LIMIT_REACHED", "Too many inputs are waiting for their commands",
 			json_pack("{s:i}", "limit", (int)INLETS_MAX));
 	else

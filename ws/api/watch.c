@@ -4,6 +4,7 @@
  * directories.
  */
 #include "shell/bounds.h"
+#include "shell/own_error.h"
 #include "shell/watch/watch.h"
 #include "ws/api/api.h"
 #include "ws/json/session.h"
@@ -13,7 +14,6 @@
 #include "ws/api/read/workspace.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
-#include "ws/error.h"
 #include "ws/text.h"
 
 #include <errno.h>
@@ -64,11 +64,11 @@ static const char *failure_text(int error)
 		return "The limit of watched directories is reached (fs.inotify.max_user_watches)";
 	case -EMFILE:
 		return "The limit of inotify instances (fs.inotify.max_user_instances) or of descriptors is reached";
-	case -EUSERS:
+	case -ERR_LIMIT:
 		return "There are too many directories to watch: exclude some";
 	case -ETIMEDOUT:
 		return "Not all directories could be watched in time";
-	case -ETIME:
+	case -ERR_FILES_STUCK:
 		return "A disk does not answer";
 	default:
 		return error_text(error);
@@ -258,7 +258,7 @@ static void try_check(struct following *f)
 		return;
 	r->gone = NULL;
 	if (kind == FOLLOW_WATCHING && watch_is_stuck(f->follower.watch)) {
-		refuse_failure(r, f, -ETIME, "");
+		refuse_failure(r, f, -ERR_FILES_STUCK, "");
 	} else if (kind == FOLLOW_WATCHING) {
 		watch_keep(f->follower.watch, KEPT_MS);
 		answer_check(f, r);
@@ -341,7 +341,7 @@ static void follow(struct api *a, struct request *r, const struct params *params
 	int rc = watches_follow(a->watches, &params->filter,
 		&(struct watch_place){.path = params->path, .real = params->place, .owner = owner},
 		&f->follower);
-	if (rc == -EUSERS)
+	if (rc == -ERR_LIMIT)
 		reply_error(r, "LIMIT_REACHED", "Too many directories are being watched",
 			json_pack("{s:i, s:i}", "maxWatches", (int)WATCHES_MAX, "maxFollowers",
 				(int)WATCH_FOLLOWERS_MAX));

@@ -1,10 +1,12 @@
 /*
- * The register of share links, in memory and in a file. The memory decides; the file is written in the background. Callers
- * wait for the file before they report that a link was created or revoked, so that a restart cannot contradict them.
+ * The register of share links, in memory and in a file. The memory decides; the file is written in the background.
+ * Callers wait for the file before they report that a link was created or revoked, so that a restart cannot contradict
+ * them.
  */
 #include "ws/auth/links.h"
 
 #include "shell/id.h"
+#include "shell/own_error.h"
 #include "ws/auth/token.h"
 
 #include <errno.h>
@@ -91,7 +93,7 @@ int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char
 {
 	links_prune(l, now_ms, NULL);
 	if (l->count == LINKS_MAX)
-		return -EUSERS;
+		return -ERR_LIMIT;
 	entry->created_ms = now_ms;
 	int rc = id_hex(entry->id, sizeof entry->id);
 	if (rc < 0)

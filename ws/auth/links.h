@@ -1,6 +1,6 @@
 /*
- * Share links: signed, expiring permissions for one session and one role (JWT, HS256). A link is valid only while it is in
- * the register, so removing it there revokes it. The register is kept on disk.
+ * Share links: signed, expiring permissions for one session and one role (JWT, HS256). A link is valid only while it is
+ * in the register, so removing it there revokes it. The register is kept on disk.
  */
 #pragma once
 
@@ -51,9 +51,9 @@ int links_open(
 void links_close(struct links *l);
 
 /*
- * Issue a link, which is valid at once. Unless it is passing, the caller gives it out only after links_store() has stored
- * it. entry: the caller fills in all but id and created_ms. *ret_token: the signed link, owned by the caller. Returns 0,
- * -EUSERS (too many), or a negative errno.
+ * Issue a link, which is valid at once. Unless it is passing, the caller gives it out only after links_store() has
+ * stored it. entry: the caller fills in all but id and created_ms. *ret_token: the signed link, owned by the caller.
+ * Returns 0, -ERR_LIMIT (too many), or a negative errno.
  */
 int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char **ret_token);
 

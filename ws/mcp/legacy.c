@@ -6,6 +6,7 @@
 #include "ws/mcp/legacy.h"
 
 #include "shell/hash.h"
+#include "shell/own_error.h"
 #include "ws/access.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/exec.h"
@@ -40,12 +41,12 @@ static int claim(struct mcp *m, const struct principal *p, struct claim **ret_cl
 	static const struct access_amount want[ACCESS_PLACES] = {{QUOTA_MCP_SESSIONS, 1}};
 	struct access *a = m->dispatcher->access;
 	int rc = access_claim(a, p, want, ret_claim, NULL);
-	if (rc == -EUSERS && mcp_sessions_evict(&m->sessions, p))
+	if (rc == -ERR_LIMIT && mcp_sessions_evict(&m->sessions, p))
 		rc = access_claim(a, p, want, ret_claim, NULL);
 	return rc;
 }
 
-/* Create the session of a ticket. Returns 0, -EUSERS (the quota is used up) or -ENOMEM. */
+/* Create the session of a ticket. Returns 0, -ERR_LIMIT (the quota is used up) or -ENOMEM. */
 static int create_session(struct mcp *m, const struct principal *p, const struct mcp_ticket *t,
 	struct mcp_session **ret_session)
 {
@@ -67,7 +68,7 @@ static int create_session(struct mcp *m, const struct principal *p, const struct
 
 /*
  * Create a session with what the client declares. Its id is the scope, or over HTTP a new ticket in
- * a reply header. Returns 0, -EUSERS (the quota is used up) or another negative errno.
+ * a reply header. Returns 0, -ERR_LIMIT (the quota is used up) or another negative errno.
  */
 static int create_client_session(struct mcp *m, struct request *r,
 	const struct rpc_message *message, const char *version, const char *scope)
@@ -105,7 +106,7 @@ static void initialize(
 		return;
 	}
 	int rc = create_client_session(m, r, message, version, scope);
-	if (rc == -EUSERS) {
+	if (rc == -ERR_LIMIT) {
 		mcp_refuse_quota(r, message->id, QUOTA_MCP_SESSIONS);
 		return;
 	}
@@ -124,7 +125,7 @@ static void initialize(
 
 /*
  * Find the session of a ticket, or create it again. Returns 0, -ENOENT (not a ticket of p, or the
- * session was ended), -EUSERS or -ENOMEM.
+ * session was ended), -ERR_LIMIT or -ENOMEM.
  */
 static int find_session(
 	struct mcp *m, const struct principal *p, const char *id, struct mcp_session **ret_session)
@@ -161,7 +162,7 @@ static bool find_header_session(struct mcp *m, struct request *r, const struct r
 		return false;
 	}
 	int rc = find_session(m, &r->principal, id, ret_session);
-	if (rc == -EUSERS)
+	if (rc == -ERR_LIMIT)
 		mcp_refuse_quota(r, message->id, QUOTA_MCP_SESSIONS);
 	else if (rc == -ENOENT)
 		mcp_refuse(r, 404, message->id, RPC_INVALID_REQUEST,

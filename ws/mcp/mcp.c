@@ -9,7 +9,6 @@
 #include "ws/mcp/notify.h"
 #include "ws/mcp/version.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* A table of clients, each with a list. The state of a resource is compared as a hash. */
 #include "ws/mcp/subscriptions.h"
 
+#include "shell/own_error.h"
 #include "shell/session/sessions.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/mcp.h"
@@ -134,7 +135,7 @@ int mcp_subscribe(
 	if (!s) {
 		if (!one->list)
 			drop_all(all, one);
-		return room ? -ENOMEM : -EUSERS;
+		return room ? -ENOMEM : -ERR_LIMIT;
 	}
 	s->uri = *uri;
 	s->reported = state_of(m, uri);

@@ -30,7 +30,7 @@ struct mcp_subscriptions {
 /*
  * Subscribe the client of p with this scope to a resource. If the link or the server has too many
  * subscriptions, the oldest other client of the same link loses all of its own. Returns 0, also if
- * it was subscribed, -EUSERS (too many) or -ENOMEM.
+ * it was subscribed, -ERR_LIMIT (too many) or -ENOMEM.
  */
 int mcp_subscribe(
 	struct mcp *m, const char *scope, const struct principal *p, const struct mcp_uri *uri);

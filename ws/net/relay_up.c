@@ -1,6 +1,7 @@
 /* Connection of a relay to the program: 127.0.0.1, and if that fails, ::1. */
 #include "ws/net/relay.h"
 
+#include "shell/own_error.h"
 #include "ws/error.h"
 
 #include <errno.h>

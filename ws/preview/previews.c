@@ -3,6 +3,7 @@
 
 #include "shell/clock.h"
 #include "shell/id.h"
+#include "shell/own_error.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -138,7 +139,7 @@ int previews_add(struct previews *all, const struct preview *terms, struct previ
 {
 	struct claim *claim = terms->claim;
 	struct preview *p = NULL;
-	int rc = -EUSERS;
+	int rc = -ERR_LIMIT;
 	previews_prune(all);
 	if (!can_add(all, terms->link))
 		goto err_claim;

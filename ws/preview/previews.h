@@ -1,7 +1,7 @@
 /*
- * Previews: ports of this machine with a host name that has a secret token. Any client that has the name can connect, until
- * the preview is revoked. Previews made by owners are kept on disk and outlive the server. A preview ends with the link that
- * made it, and with its session.
+ * Previews: ports of this machine with a host name that has a secret token. Any client that has the name can connect,
+ * until the preview is revoked. Previews made by owners are kept on disk and outlive the server. A preview ends with
+ * the link that made it, and with its session.
  *
  * Connections that use a preview (ws/net) are attached to it, and end with it.
  */
@@ -68,8 +68,8 @@ struct previews {
 };
 
 /*
- * Load the previews from dir_fd, which is borrowed. The caller has set place, owners_only and users_max; the rest is zero.
- * loop: see ws/auth/durable.h. Returns 0 or a negative errno.
+ * Load the previews from dir_fd, which is borrowed. The caller has set place, owners_only and users_max; the rest is
+ * zero. loop: see ws/auth/durable.h. Returns 0 or a negative errno.
  */
 int previews_open(struct previews *all, struct sessions *sessions, uv_loop_t *loop, int dir_fd);
 
@@ -83,8 +83,9 @@ void previews_add_own(struct previews *all, unsigned port);
 bool previews_is_own(const struct previews *all, unsigned port);
 
 /*
- * Make a preview. terms: port, session, epoch, title, author, link, a token ("": a random one), and claim, which is taken in
- * any case. Returns 0, -EEXIST (another preview has the token), -EUSERS (too many), or another negative errno.
+ * Make a preview. terms: port, session, epoch, title, author, link, a token ("": a random one), and claim, which is
+ * taken in any case. Returns 0, -EEXIST (another preview has the token), -ERR_LIMIT (too many), or another negative
+ * errno.
  */
 int previews_add(struct previews *all, const struct preview *terms, struct preview **ret_preview);
 
@@ -107,7 +108,10 @@ void preview_revoke(struct preview *p);
 /* Write the list. done: see durable_save(). */
 void previews_store(struct previews *all, durable_done done, void *user);
 
-/* Attach a user of a preview, or (NULL) of the path form. u: borrowed until detached. Returns false if there are too many. */
+/*
+ * Attach a user of a preview, or (NULL) of the path form. u: borrowed until detached. Returns false if there are too
+ * many.
+ */
 bool preview_attach(struct previews *all, struct preview *p, struct preview_user *u);
 
 /* Detach a user. Harmless if it is not attached. */

@@ -3,6 +3,7 @@
  */
 #include "ws/serve/reports.h"
 
+#include "shell/own_error.h"
 #include "ws/log.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ static void on_session_failed(void *user, const char *id, const char *what, int 
 {
 	struct reports *r = user;
 	r->metrics->failures++;
-	log_write(LOG_WARN, "sessions", what, "session", id, "error", strerror(-error), NULL);
+	log_write(LOG_WARN, "sessions", what, "session", id, "error", error_text(error), NULL);
 }
 
 static void on_executed(void *user, const struct session *s, const struct exec *e)
@@ -71,7 +72,7 @@ static void on_process_failed(void *user, const char *id, const char *what, int 
 {
 	struct reports *r = user;
 	r->metrics->failures++;
-	log_write(LOG_WARN, "process", what, "id", id, "error", strerror(-error), NULL);
+	log_write(LOG_WARN, "process", what, "id", id, "error", error_text(error), NULL);
 }
 
 const struct processes_callbacks reports_of_processes = {

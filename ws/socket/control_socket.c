@@ -6,7 +6,6 @@
 
 #include "ws/socket/control_frame.h"
 #include "ws/socket/control_message.h"
-#include "ws/error.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
 
 #include "shell/clock.h"
 #include "shell/hash.h"
+#include "shell/own_error.h"
 #include "shell/session/type.h"
 #include "ws/error.h"
 #include "ws/request.h"
@@ -238,7 +239,7 @@ static int create_own(struct terminal *t, const struct terminal_query *q)
 	t->own = malloc(sizeof *t->own);
 	if (own && t->own) {
 		*t->own = *q;
-		rc = all->maker.make(all->maker.user, q, own) ? 0 : -EUSERS;
+		rc = all->maker.make(all->maker.user, q, own) ? 0 : -ERR_LIMIT;
 	}
 	if (rc == 0) {
 		memcpy(t->own_id, own->id, sizeof t->own_id);
@@ -302,7 +303,7 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 	if (rc < 0) {
 		t->waiting = false;
 		t->error_code = error_code_of(rc);
-		t->error_message = rc == -EHOSTDOWN || rc == -EMFILE || rc == -ESHUTDOWN
+		t->error_message = rc == -ERR_UNRESPONSIVE || rc == -EMFILE || rc == -ERR_DRAINING
 			? error_text(rc)
 			: "The session could not be started";
 		terminal_pump(t);

@@ -1,5 +1,7 @@
 #include "ws/error.h"
 
+#include "shell/own_error.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
@@ -30,7 +32,7 @@ Test(error_code_of, every_code_has_a_status)
 	cr_expect_str_eq(error_code_of(-ENFILE), "TOO_MANY_FILES");
 	cr_expect_str_eq(error_code_of(-EDQUOT), "NO_SPACE");
 	cr_expect_str_eq(error_code_of(-EAGAIN), "TOO_MANY_PROCESSES");
-	cr_expect_str_eq(error_code_of(-ENOSR), "TOO_MANY_TERMINALS");
+	cr_expect_str_eq(error_code_of(-ERR_NO_TERMINAL), "TOO_MANY_TERMINALS");
 	cr_expect_str_eq(error_code_of(-ENOMEM), "OUT_OF_MEMORY");
 	cr_expect_str_eq(error_code_of(-ECANCELED), "OPERATION_INTERRUPTED");
 	cr_expect_str_eq(error_code_of(-EIO), "INTERNAL_ERROR");
@@ -39,9 +41,9 @@ Test(error_code_of, every_code_has_a_status)
 Test(error_is_shortage, shortages_are_recognised)
 {
 	static const int shortages[] = {
-		-ENOSPC, -EDQUOT, -EMFILE, -ENFILE, -EAGAIN, -ENOSR, -ENOMEM};
-	static const int mistakes[] = {-EACCES, -ENOEXEC, -ELOOP, -ENAMETOOLONG, -E2BIG, -ETXTBSY,
-		-ENOENT, -ENOTDIR, -EINVAL, -EIO, 0};
+		-ENOSPC, -EDQUOT, -EMFILE, -ENFILE, -EAGAIN, -ERR_NO_TERMINAL, -ENOMEM};
+	static const int mistakes[] = {-EACCES, -ENOEXEC, -ELOOP, -ENAMETOOLONG, -E2BIG,
+		-ETXTBSY, -ENOENT, -ENOTDIR, -EINVAL, -EIO, 0};
 	for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++) {
 		cr_expect(error_is_shortage(shortages[i]));
 		cr_expect_str_neq(error_code_of(shortages[i]), "INTERNAL_ERROR");

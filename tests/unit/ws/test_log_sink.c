@@ -1,7 +1,6 @@
 #include "ws/log_sink.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

@@ -14,11 +14,9 @@
 #include "ws/api/read/typist.h"
 #include "ws/api/read/workspace.h"
 #include "ws/api/rows.h"
-#include "ws/error.h"
 #include "ws/log.h"
 #include "ws/text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

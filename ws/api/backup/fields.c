@@ -3,7 +3,6 @@
 #include "shell/backup/backup.h"
 #include "shell/backup/parts.h"
 #include "ws/api/read/workspace.h"
-#include "ws/error.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "ws/json/session.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/read/typist.h"
-#include "ws/error.h"
 #include "ws/log.h"
 
 #include <errno.h>

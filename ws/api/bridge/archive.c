@@ -2,6 +2,7 @@
 #include "shell/files/crew.h"
 #include "shell/files/pack.h"
 #include "shell/files/unpack.h"
+#include "shell/own_error.h"
 #include "ws/api/bridge/body.h"
 #include "ws/api/bridge/sandbox.h"
 #include "ws/api/later/tar_stream.h"
@@ -213,7 +214,7 @@ static void on_unpacked(struct job *job, int error)
 		h->result.name[0] ? h->result.name : "the archive",
 		error == -EBADMSG         ? "it is damaged or not a tar archive"
 			: error == -EXDEV ? "it leads out of /workspace"
-					  : strerror(-error));
+					  : error_text(error));
 	if (r->done)
 		;
 	else if (error == 0)

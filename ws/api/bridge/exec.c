@@ -8,6 +8,7 @@
 #include "ring/utf8.h"
 #include "shell/run/run.h"
 #include "shell/memory_stream.h"
+#include "shell/own_error.h"
 #include "shell/quote.h"
 #include "ws/api/bridge/sandbox.h"
 #include "ws/json/run.h"
@@ -18,7 +19,6 @@
 #include "ws/api/rows.h"
 #include "ws/base64.h"
 #include "ws/download.h"
-#include "ws/error.h"
 #include "ws/log.h"
 
 #include <errno.h>
@@ -320,7 +320,7 @@ static bool parse_place(
 
 static void refuse_start(struct request *r, int error)
 {
-	if (error == -EUSERS)
+	if (error == -ERR_LIMIT)
 		sandbox_refuse(r, 429, "capacity_exceeded", "Too many commands run at once");
 	else if (error == -E2BIG || error == -EINVAL)
 		sandbox_refuse(r, 400, "invalid_request", "The command is too long");

@@ -4,6 +4,7 @@
  */
 #include "ws/api/bridge/sandbox_internal.h"
 
+#include "shell/own_error.h"
 #include "shell/write_all.h"
 #include "ws/api/read/refuse.h"
 
@@ -250,7 +251,7 @@ void sandbox_use(struct request *r, sandbox_fn *fn, void *user)
 	}
 	if (a->sessions->draining) {
 		sandbox_refuse_error(
-			r, "exec_transport_error", "The sandbox cannot be created", -ESHUTDOWN);
+			r, "exec_transport_error", "The sandbox cannot be created", -ERR_DRAINING);
 		goto err_user;
 	}
 	if (!sandbox_reserve(a)) {

@@ -2,9 +2,9 @@
 #include "ws/api/bridge/sandbox_internal.h"
 
 #include "shell/files/copy.h"
+#include "shell/own_error.h"
 #include "shell/proc/marked.h"
 #include "ws/api/read/refuse.h"
-#include "ws/error.h"
 #include "ws/log.h"
 
 #include <errno.h>

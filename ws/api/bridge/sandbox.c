@@ -3,9 +3,9 @@
 
 #include "shell/bounds.h"
 #include "shell/id.h"
+#include "shell/own_error.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/read/workspace.h"
-#include "ws/error.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -25,15 +25,15 @@ void sandbox_refuse(struct request *r, int status, const char *code, const char 
 void sandbox_refuse_error(struct request *r, const char *code, const char *what, int error)
 {
 	char message[PLACE_PATH_MAX + 128];
-	int status = error == -EXDEV ? 403 : error == -EUSERS ? 429 : 502;
+	int status = error == -EXDEV ? 403 : error == -ERR_LIMIT ? 429 : 502;
 	snprintf(message, sizeof message, "%s: %s", what,
-		error == -EXDEV            ? "the path leads out of /workspace"
-			: error == -EUSERS ? "too many operations are waiting"
-					   : error_text(error));
+		error == -EXDEV               ? "the path leads out of /workspace"
+			: error == -ERR_LIMIT ? "too many operations are waiting"
+					      : error_text(error));
 	sandbox_refuse(r, status,
-		error == -EXDEV            ? "invalid_request"
-			: error == -EUSERS ? "capacity_exceeded"
-					   : code,
+		error == -EXDEV               ? "invalid_request"
+			: error == -ERR_LIMIT ? "capacity_exceeded"
+					      : code,
 		message);
 }
 

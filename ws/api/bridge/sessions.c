@@ -9,7 +9,6 @@
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
-#include "ws/error.h"
 
 #include <errno.h>
 #include <fcntl.h>

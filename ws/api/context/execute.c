@@ -2,6 +2,7 @@
  * POST /api/execute/code: the output, results and end of a piece of code as a stream of events. The code is paused
  * while its client does not read, and abandoned if the client disconnects.
  */
+#include "shell/own_error.h"
 #include "ws/api/context/refuse.h"
 #include "ws/api/cwd_check.h"
 #include "ws/json/run.h"
@@ -10,7 +11,6 @@
 #include "ws/api/read/refuse.h"
 #include "ws/api/read/typist.h"
 #include "ws/api/rows.h"
-#include "ws/error.h"
 #include "ws/log.h"
 #include "ws/text.h"
 
@@ -319,7 +319,7 @@ static void refuse_now(struct request *r, const struct context *c, int rc)
 		api_context_refuse(r, "CODE_EXECUTION_ERROR",
 			"The executor has died and its state is lost; the next code starts a new one",
 			context);
-	} else if (rc == -EUSERS) {
+	} else if (rc == -ERR_LIMIT) {
 		json_object_set_new(context, "maxQueued", json_integer(CONTEXT_QUEUE_MAX));
 		api_context_refuse(r, "LIMIT_REACHED",
 			"Too much code is queued in this context, or too many runs are active",

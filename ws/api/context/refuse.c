@@ -1,6 +1,7 @@
 /* In the container's protocol, errors of POST /api/execute/code have the fields {error, code, details}. */
 #include "ws/api/context/refuse.h"
 
+#include "shell/own_error.h"
 #include "ws/api/read/refuse.h"
 #include "ws/error.h"
 
@@ -49,11 +50,11 @@ void api_context_refuse_start(
 	const char *name = code ? "CODE_EXECUTION_ERROR" : "INTERNAL_ERROR";
 	if (refuse_if_directory(r, &r->directory, cwd, error))
 		return;
-	if (error == -ENOEXEC) {
+	if (error == -ERR_NOT_INSTALLED) {
 		name = language == LANGUAGE_PYTHON ? "PYTHON_NOT_AVAILABLE"
 						   : "JAVASCRIPT_NOT_AVAILABLE";
 		snprintf(message, sizeof message, "%s is not installed", program);
-	} else if (error == -EUSERS) {
+	} else if (error == -ERR_LIMIT) {
 		name = "LIMIT_REACHED";
 		snprintf(message, sizeof message, "The limit of contexts or runs is reached");
 	} else if (error == -ETIMEDOUT) {

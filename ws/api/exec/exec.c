@@ -1,4 +1,5 @@
 /* Commands in the shell of a session: starting, waiting, listing, reading the output, cancelling. */
+#include "shell/own_error.h"
 #include "ws/api/api.h"
 #include "ws/api/cwd_check.h"
 #include "ws/api/read/body.h"
@@ -13,7 +14,6 @@
 #include "ws/api/rows.h"
 #include "ws/base64.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +137,7 @@ static void start_fork(struct api *a, struct request *r, json_t *body, struct se
 		}
 	}
 	if (s->state != SESSION_RUNNING)
-		refuse_exec(r, s, -ENOTCONN);
+		refuse_exec(r, s, -ERR_NOT_RUNNING);
 	else if (typist_check_lease(r, body, s))
 		inherit_from(a, r, body, s, api_run_body);
 }

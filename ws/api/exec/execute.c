@@ -12,9 +12,7 @@
 #include "ws/api/read/refuse.h"
 #include "ws/api/read/typist.h"
 #include "ws/api/rows.h"
-#include "ws/error.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 
 #include "shell/bounds.h"
 #include "shell/files/pack.h"
+#include "shell/own_error.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
 #include "ws/error.h"
@@ -82,16 +83,16 @@ void file_call_refuse(struct file_call *c, int error)
 	char message[PLACE_PATH_MAX + 128];
 	json_t *context = file_context(c);
 	const char *code = error == -ENOENT || error == -ENOTDIR  ? "FILE_NOT_FOUND"
-		: error == -EUSERS                                ? "RESOURCE_BUSY"
-		: error == -ETIME                                 ? "FILES_STUCK"
+		: error == -ERR_LIMIT                             ? "RESOURCE_BUSY"
+		: error == -ERR_FILES_STUCK                       ? "FILES_STUCK"
 		: error == -ESRCH                                 ? "SESSION_TERMINATED"
 		: error == -ECANCELED || error_is_shortage(error) ? error_code_of(error)
 								  : "FILESYSTEM_ERROR";
 	if (strcmp(code, "FILE_NOT_FOUND") == 0)
 		snprintf(message, sizeof message, "File not found: %s", c->path);
-	else if (error == -EUSERS)
+	else if (error == -ERR_LIMIT)
 		snprintf(message, sizeof message, "Too many file operations are waiting");
-	else if (error == -ETIME)
+	else if (error == -ERR_FILES_STUCK)
 		snprintf(message, sizeof message, "%s: %s", c->path, error_text(error));
 	else if (error == -ESRCH)
 		snprintf(message, sizeof message, "The session's shell has ended");

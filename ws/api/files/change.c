@@ -1,6 +1,7 @@
 /* Remove, move and create files and directories; test whether a path exists. */
 #include "shell/files/entry.h"
 #include "shell/files/move.h"
+#include "shell/own_error.h"
 #include "ws/api/files/call.h"
 #include "ws/api/read/body.h"
 #include "ws/api/rows.h"
@@ -55,7 +56,8 @@ static bool refuse_move(struct file_call *c, int error)
 		reply_error(c->request, "FILE_NOT_FOUND", message, file_context(c));
 		return true;
 	}
-	if (error_is_shortage(error) || error == -EUSERS || error == -ESRCH || error == -ECANCELED)
+	if (error_is_shortage(error) || error == -ERR_LIMIT || error == -ESRCH ||
+		error == -ECANCELED)
 		return false;
 	const char *text = error == -EEXIST ? "they are the same file" : error_text(error);
 	snprintf(message, sizeof message, "cannot move %s to %s: %s", c->path, c->to, text);

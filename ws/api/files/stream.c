@@ -3,11 +3,11 @@
  * read ahead, so a stalled client costs the memory of one chunk. An unreadable file gives one
  * error event.
  */
+#include "shell/own_error.h"
 #include "ws/api/files/call.h"
 #include "ws/api/files/type.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
-#include "ws/error.h"
 #include "ws/text.h"
 
 #include <errno.h>

@@ -9,11 +9,11 @@
 
 #include "shell/files/stage.h"
 #include "shell/files/unpack.h"
+#include "shell/own_error.h"
 #include "ws/api/files/call.h"
 #include "ws/api/files/condition.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
-#include "ws/error.h"
 #include "ws/upload.h"
 
 #include <errno.h>
@@ -353,7 +353,7 @@ static int check_conditions(const struct file_call *c)
 			   false) == CONDITION_MET;
 	if (fd >= 0)
 		close(fd);
-	return met ? 0 : -ESTALE;
+	return met ? 0 : -ERR_CHANGED;
 }
 
 static int open_target(struct file_call *c)
@@ -378,15 +378,15 @@ static int open_target(struct file_call *c)
 
 static bool refuse(struct file_call *c, int error)
 {
-	const char *code = error == -ESTALE ? "PRECONDITION_FAILED"
-		: error == -ENOTDIR         ? "NOT_DIRECTORY"
-		: error == -EBUSY           ? "INVALID_REQUEST"
-					    : NULL;
+	const char *code = error == -ERR_CHANGED ? "PRECONDITION_FAILED"
+		: error == -ENOTDIR              ? "NOT_DIRECTORY"
+		: error == -EBUSY                ? "INVALID_REQUEST"
+						 : NULL;
 	char message[PLACE_PATH_MAX + 64];
 	if (!code)
 		return false;
 	snprintf(message, sizeof message,
-		error == -ESTALE ? "%s does not match the condition of the request"
+		error == -ERR_CHANGED ? "%s does not match the condition of the request"
 			: error == -ENOTDIR
 			? "%s is not a directory"
 			: "%s cannot be replaced: it is a mount point or the current directory",

@@ -4,13 +4,13 @@
  * when the file is replaced.
  */
 #include "shell/files/replace.h"
+#include "shell/own_error.h"
 #include "ws/api/files/call.h"
 #include "ws/api/files/condition.h"
 #include "ws/api/files/unpack.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
-#include "ws/error.h"
 #include "ws/upload.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static int open_target(struct file_call *c)
 	struct file_upload *u = calloc(1, sizeof *u);
 	int rc = u ? stat_target(c, &st, &there) : -ENOMEM;
 	if (rc == 0 && condition_check(r, there ? &st : NULL, false) != CONDITION_MET)
-		rc = -ESTALE;
+		rc = -ERR_CHANGED;
 	if (rc == 0 &&
 		(r->headers[HEADER_IF_MATCH] || r->headers[HEADER_IF_UNMODIFIED_SINCE] ||
 			r->headers[HEADER_IF_NONE_MATCH]))
@@ -86,7 +86,7 @@ static int open_target(struct file_call *c)
 	if (options.only == REPLACE_SAME && !replace_is_same(&st, &u->to.old)) {
 		replace_abort(&u->to);
 		free(u);
-		return -ESTALE;
+		return -ERR_CHANGED;
 	}
 	c->upload = u;
 	return 0;
@@ -95,7 +95,7 @@ static int open_target(struct file_call *c)
 static bool refuse(struct file_call *c, int error)
 {
 	char message[PLACE_PATH_MAX + 64];
-	bool changed = error == -ESTALE || error == -EEXIST;
+	bool changed = error == -ERR_CHANGED || error == -EEXIST;
 	if (!changed && error != -EISDIR)
 		return false;
 	snprintf(message, sizeof message,

@@ -1,5 +1,6 @@
 /* POST /api/write: write a file as a whole, from text or base64. */
 #include "shell/files/replace.h"
+#include "shell/own_error.h"
 #include "ws/api/files/call.h"
 #include "ws/api/read/body.h"
 #include "ws/api/rows.h"
@@ -31,7 +32,7 @@ static bool parse_fields(struct file_call *c)
 	return false;
 }
 
-/* Compare the hash of the old file. Returns 0, -ESTALE or another negative errno. */
+/* Compare the hash of the old file. Returns 0, -ERR_CHANGED or another negative errno. */
 static int check_expected(struct file_call *c, struct stat *ret_st)
 {
 	struct content content;
@@ -39,7 +40,7 @@ static int check_expected(struct file_call *c, struct stat *ret_st)
 	size_t length = 0;
 	int rc = content_open(&c->place, c->path, &content);
 	if (rc == -ENOENT)
-		return -ESTALE;
+		return -ERR_CHANGED;
 	if (rc < 0)
 		return rc;
 	*ret_st = content.st;
@@ -49,8 +50,8 @@ static int check_expected(struct file_call *c, struct stat *ret_st)
 		rc = content_hash(bytes, length, hash);
 	free(bytes);
 	if (rc < 0)
-		return rc == -EFBIG ? -ESTALE : rc;
-	return strcasecmp(hash, c->expected) == 0 ? 0 : -ESTALE;
+		return rc == -EFBIG ? -ERR_CHANGED : rc;
+	return strcasecmp(hash, c->expected) == 0 ? 0 : -ERR_CHANGED;
 }
 
 /* Open the replacement. With expectedHash it replaces only the expected file. */
@@ -65,11 +66,11 @@ static int open_expected(struct file_call *c, struct replace *to)
 	if (c->expected)
 		options.only = has_hash ? REPLACE_SAME : REPLACE_NEW;
 	if (c->expected && !has_hash && content_exists(&c->place, c->path))
-		return -ESTALE;
+		return -ERR_CHANGED;
 	rc = replace_open(&c->place, c->path, &options, to);
 	if (rc == 0 && has_hash && !replace_is_same(&st, &to->old)) {
 		replace_abort(to);
-		return -ESTALE;
+		return -ERR_CHANGED;
 	}
 	return rc;
 }
@@ -124,7 +125,7 @@ static bool refuse(struct file_call *c, int error)
 		reply_invalid(c->request, "content", "Must be base64", "INVALID_BASE64");
 		return true;
 	}
-	if (c->expected && (error == -ESTALE || error == -EEXIST)) {
+	if (c->expected && (error == -ERR_CHANGED || error == -EEXIST)) {
 		snprintf(message, sizeof message,
 			*c->expected ? "%s has changed: its hash is not expectedHash"
 				     : "%s already exists",
@@ -177,7 +178,7 @@ static void on_parsed(struct job *job, int error)
 	struct request *r = p->request;
 	error = error == 0 && p->out_of_memory ? -ENOMEM : error;
 	free(p);
-	if (error == -EUSERS)
+	if (error == -ERR_LIMIT)
 		reply_error(r, "RESOURCE_BUSY", "Too many file operations are waiting", NULL);
 	else if (error < 0)
 		reply_error(r, error_code_of(error), error_text(error), NULL);

@@ -3,6 +3,7 @@
 
 #include "shell/files/crew.h"
 #include "shell/files/pack.h"
+#include "shell/own_error.h"
 #include "ws/log.h"
 
 #include <errno.h>
@@ -77,7 +78,8 @@ static void log_losses(const struct tar_stream *t)
 	snprintf(count, sizeof count, "%u", l->count);
 	log_write(LOG_WARN, t->options.module, "left out of an archive", "count", count, "first",
 		l->name, "error",
-		l->error == -ESTALE ? "its size has changed while it was read" : strerror(-l->error),
+		l->error == -ERR_CHANGED ? "its size has changed while it was read"
+					 : error_text(l->error),
 		NULL);
 }
 

@@ -5,6 +5,7 @@
 #include "shell/clock.h"
 #include "shell/id.h"
 #include "shell/memory_stream.h"
+#include "shell/own_error.h"
 #include "shell/program.h"
 #include "shell/quote.h"
 #include "ws/api/cwd_check.h"
@@ -107,7 +108,7 @@ static void reply_refusal(
 		reply_error(r, "PROCESS_ALREADY_EXISTS", message,
 			json_pack("{s:s}", "processId", o->id));
 		break;
-	case -EUSERS:
+	case -ERR_LIMIT:
 		reply_error(r, "LIMIT_REACHED", "There are too many processes",
 			json_pack("{s:i}", "maxProcesses", (int)a->processes->config.max));
 		break;
@@ -496,7 +497,7 @@ static void signal_process(struct request *r)
 		if (rc == -ESRCH)
 			reply_not_running(r, p);
 		else if (rc < 0)
-			reply_error(r, "PROCESS_ERROR", strerror(-rc),
+			reply_error(r, "PROCESS_ERROR", error_text(rc),
 				json_pack("{s:s}", "processId", p->held.id));
 		else
 			reply_success(r, json_pack("{s:s}", "processId", p->held.id));
@@ -512,7 +513,7 @@ static void reply_input(struct request *r, const struct process *p, int rc, size
 		reply_success(r,
 			json_pack("{s:s, s:I, s:I}", "processId", p->held.id, "bytes",
 				(json_int_t)length, "queued", (json_int_t)process_input_queued(p)));
-	else if (rc == -ENODEV)
+	else if (rc == -ERR_NO_INPUT)
 		reply_error(r, "INPUT_CLOSED", "The process was started without \"stdin\": \"pipe\"",
 			json_pack("{s:s}", "processId", p->held.id));
 	else if (rc == -EPIPE && p->state == PROCESS_ENDED)

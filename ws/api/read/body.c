@@ -3,8 +3,8 @@
 
 #include "shell/environment.h"
 #include "shell/json_read.h"
+#include "shell/own_error.h"
 #include "shell/store/directory.h"
-#include "ws/error.h"
 
 #include <errno.h>
 #include <inttypes.h>

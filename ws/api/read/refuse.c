@@ -1,6 +1,7 @@
 /* Error answers that several handlers give. */
 #include "ws/api/read/refuse.h"
 
+#include "shell/own_error.h"
 #include "shell/store/directory.h"
 #include "ws/api/read/body.h"
 #include "ws/json/exec.h"
@@ -20,13 +21,13 @@ void refuse_memory(struct request *r)
 void refuse_run(struct request *r, const char *what, int error)
 {
 	char message[256];
-	if (error == -EUSERS) {
+	if (error == -ERR_LIMIT) {
 		reply_error(r, "LIMIT_REACHED", "Too many commands are running",
 			json_pack("{s:i}", "maxRuns", (int)RUNS_MAX));
 		return;
 	}
 	snprintf(message, sizeof message, "%s could not be started: %s", what,
-		error == -ENOEXEC ? "there is no bash" : error_text(error));
+		error == -ERR_NOT_INSTALLED ? "there is no bash" : error_text(error));
 	reply_error(r, error_code_of(error), message, NULL);
 }
 
@@ -48,7 +49,7 @@ void refuse_shell_directory(struct request *r)
 void refuse_unchecked_directory(struct request *r, const char *cwd, int error)
 {
 	char message[BODY_PATH_MAX + 128];
-	bool busy = error == -EUSERS;
+	bool busy = error == -ERR_LIMIT;
 	snprintf(message, sizeof message, "%s: %s", cwd,
 		busy ? "too many requests already wait for the disks" : error_text(error));
 	reply_error(r, busy ? "RESOURCE_BUSY" : error_code_of(error), message,
@@ -77,7 +78,7 @@ bool refuse_if_directory(
 bool refuse_if_draining(struct request *r, const struct sessions *all)
 {
 	if (all->draining)
-		reply_error(r, error_code_of(-ESHUTDOWN),
+		reply_error(r, error_code_of(-ERR_DRAINING),
 			"The server is being drained: it starts nothing new", NULL);
 	return all->draining;
 }
@@ -100,7 +101,7 @@ void refuse_session_start(struct request *r, const struct sessions *all, const c
 	enum report_stage stage, int error)
 {
 	char message[300];
-	if (error == -EUSERS) {
+	if (error == -ERR_LIMIT) {
 		refuse_sessions(r, all);
 		return;
 	}
@@ -111,20 +112,20 @@ void refuse_session_start(struct request *r, const struct sessions *all, const c
 
 void refuse_session(struct request *r, const struct session *s, int rc)
 {
-	if (rc == -ENOTCONN && s->state == SESSION_EXITED)
+	if (rc == -ERR_NOT_RUNNING && s->state == SESSION_EXITED)
 		reply_error(r, "SESSION_TERMINATED", "The session has ended",
 			json_pack("{s:s, s:o}", "sessionId", session_id(s), "exit",
 				session_exit_json(s)));
-	else if (rc == -ENOTCONN && session_check_responsive(s) == -EHOSTDOWN)
-		refuse_session(r, s, -EHOSTDOWN);
-	else if (rc == -ENOTCONN)
+	else if (rc == -ERR_NOT_RUNNING && session_check_responsive(s) == -ERR_UNRESPONSIVE)
+		refuse_session(r, s, -ERR_UNRESPONSIVE);
+	else if (rc == -ERR_NOT_RUNNING)
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
 			json_pack("{s:s}", "sessionId", session_id(s)));
 	else if (rc == -ENOBUFS)
 		reply_error(r, "LIMIT_REACHED", "Too much input waits for a program to read it",
 			json_pack("{s:s, s:I}", "sessionId", session_id(s), "queued",
 				(json_int_t)session_queued(s)));
-	else if (rc == -EXFULL)
+	else if (rc == -ERR_SCREEN_BUDGET)
 		refuse_screen_size(r, s->table, session_id(s));
 	else if (rc == -EACCES)
 		refuse_lease(r, s);
@@ -162,12 +163,12 @@ void refuse_exec(struct request *r, struct session *s, int rc)
 			json_pack("{s:s, s:o}", "sessionId", session_id(s), "exec",
 				x->current ? exec_json(x->current) : json_null()));
 		break;
-	case -EUSERS:
+	case -ERR_LIMIT:
 		reply_error(r, "LIMIT_REACHED", "Too many commands wait for this session",
 			json_pack("{s:s, s:i}", "sessionId", session_id(s), "limit",
 				(int)EXECS_QUEUED_MAX));
 		break;
-	case -EALREADY:
+	case -ERR_KEY_IN_USE:
 		reply_error(r, "KEY_IN_USE", "This key belongs to another command",
 			json_pack("{s:s}", "sessionId", session_id(s)));
 		break;
@@ -184,7 +185,7 @@ void refuse_exec(struct request *r, struct session *s, int rc)
 	case -EACCES:
 		refuse_lease(r, s);
 		break;
-	case -ENOTCONN:
+	case -ERR_NOT_RUNNING:
 		if (s->state == SESSION_EXITED)
 			reply_error(r, "SESSION_TERMINATED", "The session has ended",
 				json_pack("{s:s, s:o, s:o}", "sessionId", session_id(s), "exitCode",

@@ -1,6 +1,7 @@
 /* Creates and opens sessions. The answer is sent when the shell runs or has failed to start. */
 #include "shell/clock.h"
 #include "shell/id.h"
+#include "shell/own_error.h"
 #include "ws/api/api.h"
 #include "ws/api/cwd_check.h"
 #include "ws/api/read/body.h"
@@ -82,10 +83,10 @@ static void reply_refusal(struct request *r, const struct create *c, const char 
 		reply_error(r, "SESSION_ALREADY_EXISTS", message,
 			json_pack("{s:s, s:n}", "sessionId", id, "containerPlacementId"));
 		break;
-	case -EUSERS:
+	case -ERR_LIMIT:
 		refuse_sessions(r, c->api->sessions);
 		break;
-	case -EXFULL:
+	case -ERR_SCREEN_BUDGET:
 		refuse_screen_size(r, c->api->sessions, id);
 		break;
 	case -ENOTSUP:

@@ -1,5 +1,6 @@
 /* One session: show, change, type, output, delete. */
 #include "shell/clock.h"
+#include "shell/own_error.h"
 #include "shell/session/type.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
@@ -248,7 +249,7 @@ static void show_output(struct request *r, struct session *s)
 {
 	const struct stream *bytes = session_bytes(s);
 	if (!session_is_readable(s)) {
-		reply_result(r, s, -ENOTCONN);
+		reply_result(r, s, -ERR_NOT_RUNNING);
 		return;
 	}
 	uint64_t head = stream_head(bytes), from = stream_oldest(bytes), to = head;

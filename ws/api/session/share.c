@@ -1,5 +1,6 @@
 /* Share links. Creation and revocation are answered after they are on the disk. */
 #include "shell/clock.h"
+#include "shell/own_error.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
 #include "ws/json/session.h"
@@ -8,7 +9,6 @@
 #include "ws/error.h"
 #include "ws/socket/control_socket.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static void issue(struct api *a, struct request *r, struct link_entry *e)
 {
 	char *token;
 	int rc = links_issue(&a->auth->links, e, clock_wall_ms(), &token);
-	if (rc == -EUSERS) {
+	if (rc == -ERR_LIMIT) {
 		reply_error(r, "LIMIT_REACHED", "Too many links", NULL);
 		return;
 	}

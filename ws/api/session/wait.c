@@ -1,5 +1,6 @@
 /* POST /api/session/ID/wait: wait until a condition holds. See shell/wait/wait.h. */
 #include "shell/hash.h"
+#include "shell/own_error.h"
 #include "shell/session/session.h"
 #include "shell/wait/log_match.h"
 #include "shell/wait/wait.h"
@@ -259,20 +260,20 @@ static void refuse_start(struct request *r, const struct session *s, int rc)
 {
 	json_t *context = json_pack("{s:s}", "sessionId", session_id(s));
 	switch (rc) {
-	case -EUSERS:
+	case -ERR_LIMIT:
 		reply_error(r, "LIMIT_REACHED", "Too many waits for this session", context);
 		break;
 	case -EMFILE:
 		reply_error(r, "LIMIT_REACHED", "Too many waits for patterns or ports", context);
 		break;
-	case -EALREADY:
+	case -ERR_KEY_IN_USE:
 		reply_error(r, "KEY_IN_USE", "This key belongs to another wait", context);
 		break;
 	case -ENOENT:
 		reply_error(
 			r, "EXEC_NOT_FOUND", "There is no such command, or it is too old", context);
 		break;
-	case -ENOTCONN:
+	case -ERR_NOT_RUNNING:
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet", context);
 		break;
 	case -ERANGE:

@@ -3,7 +3,6 @@
 #include "ws/api/api.h"
 #include "ws/api/read/refuse.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define ABANDONED_NS UINT64_C(20000000) /* charged for an abandoned task */

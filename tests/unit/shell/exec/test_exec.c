@@ -2,6 +2,7 @@
 #include "shell/exec/executor.h"
 #include "pty/wire.h"
 #include "shell/clock.h"
+#include "shell/own_error.h"
 #include "tests/lib/memory_pane.h"
 
 #include <string.h>
@@ -374,8 +375,8 @@ Test(exec, refused_requests)
 	const struct exec_options nul = {.command = "a\0b", .length = 3};
 	cr_assert_eq(exec_start(&s.executor, &nul, NULL, &e), -EINVAL);
 	s.memory.pane.life = (struct pane_life){.exited = true};
-	cr_assert_eq(start("true", &e), -ENOTCONN);
-	cr_assert_eq(exec_write(&s.executor, "x", 1), -ENOTCONN);
+	cr_assert_eq(start("true", &e), -ERR_NOT_RUNNING);
+	cr_assert_eq(exec_write(&s.executor, "x", 1), -ERR_NOT_RUNNING);
 	cr_assert_null(e);
 	finish_shell();
 }

@@ -1,4 +1,5 @@
 #include "shell/files/crew.h"
+#include "shell/own_error.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
@@ -198,12 +199,12 @@ Test(crew, threads_of_an_owner_are_limited_and_blocked_ones_reported, .timeout =
 	/* Its deadline passes. */
 	while (!(queued->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
-	cr_assert_eq(queued->error, -ETIME);
+	cr_assert_eq(queued->error, -ERR_FILES_STUCK);
 	/* The guests' jobs may have begun one tick of the clock later. */
 	while (stuck_reported < 2 * CREW_OWNER_MAX)
 		uv_run(&loop, UV_RUN_ONCE);
 	cr_assert_eq(stuck_reported, 2 * CREW_OWNER_MAX);
-	struct task *refused = send_for("owner:a", NULL, -ETIME);
+	struct task *refused = send_for("owner:a", NULL, -ERR_FILES_STUCK);
 	crew_get_counts(crew, &n);
 	cr_assert_eq(n.stuck, 2 * CREW_OWNER_MAX);
 	cr_assert_eq(n.stuck_total, 2 * CREW_OWNER_MAX);

@@ -1,4 +1,5 @@
 /* Adoption of what an earlier server has left: with a holder, without one, and in between. */
+#include "shell/own_error.h"
 #include "shell/store/runtime_lock.h"
 #include "tests/lib/things.h"
 
@@ -163,7 +164,7 @@ Test(adoption, waiter_of_an_unresponsive_holder_gets_an_error)
 	held_add_waiter(&held_find(&t.table, "a")->start_waiters, &w);
 	cr_expect(held_is_adopting(&t.table));
 	cr_assert(LOOP_UNTIL(&t.loop, t.answers == 1));
-	cr_expect_eq(t.error, -EHOSTDOWN);
+	cr_expect_eq(t.error, -ERR_UNRESPONSIVE);
 	cr_expect(!held_is_adopting(&t.table));
 }
 

@@ -1,4 +1,5 @@
 #include "shell/output/inlet.h"
+#include "shell/own_error.h"
 
 #include "tests/lib/folder.h"
 #include "tests/lib/until.h"
@@ -155,7 +156,7 @@ Test(inlet, number_is_limited_and_each_is_read_once)
 	while (made < INLETS_MAX && (rc = inlet_create(t.all, id)) == 0)
 		made++;
 	cr_assert_eq(rc, 0);
-	cr_assert_eq(inlet_create(t.all, id), -EUSERS);
+	cr_assert_eq(inlet_create(t.all, id), -ERR_LIMIT);
 	int fd = inlet_reader(t.inlet);
 	cr_assert_geq(fd, 0);
 	cr_expect_eq(inlet_reader(t.inlet), -ENOENT);

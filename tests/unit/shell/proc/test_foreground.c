@@ -4,7 +4,6 @@
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -5,6 +5,7 @@
 #include "pty/wire.h"
 #include "shell/output/output_file.h"
 #include "shell/output/streams.h"
+#include "shell/own_error.h"
 #include "shell/process/internal.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/open_fds.h"
@@ -262,7 +263,7 @@ Test(process, runs_and_ends)
 	cr_assert_eq(t.processes.running, 0);
 	cr_assert_eq(process_count_members(p), 0);
 	cr_assert_eq(process_signal(p, SIGTERM, true), -ESRCH);
-	cr_assert_eq(process_write(p, "x", 1), -ENODEV);
+	cr_assert_eq(process_write(p, "x", 1), -ERR_NO_INPUT);
 }
 
 Test(process, refused_options)
@@ -297,7 +298,7 @@ Test(process, refused_options)
 	for (const char *id = "bcd"; *id; id++)
 		start((struct process_options){.id = (char[]){*id, 0}, .command = "sleep 1000"});
 	o.id = "e";
-	cr_assert_eq(try(&o), -EUSERS);
+	cr_assert_eq(try(&o), -ERR_LIMIT);
 }
 
 Test(process, preamble_is_restored_and_leaves_no_trace)
@@ -524,7 +525,7 @@ Test(process, kept_processes_are_adopted_without_a_holder)
 		cr_assert_str_eq(process_status(p), "failed");
 		cr_assert_str_eq(output(p, STREAMS_STDOUT), "here\n");
 		cr_assert_eq(process_signal(p, SIGTERM, true), -ESRCH);
-		cr_assert_eq(process_write(p, "x", 1), -ENODEV);
+		cr_assert_eq(process_write(p, "x", 1), -ERR_NO_INPUT);
 		cr_assert_eq(t.processes.running, 0);
 	}
 	processes_remove(&t.processes, p, 0, &waiter);

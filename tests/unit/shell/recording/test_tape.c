@@ -4,7 +4,6 @@
 #include "tests/lib/folder.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

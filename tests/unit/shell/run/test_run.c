@@ -1,3 +1,4 @@
+#include "shell/own_error.h"
 #include "shell/run/run.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/open_fds.h"
@@ -467,7 +468,7 @@ Test(run, number_of_runs_is_limited)
 		o.terminals = i % 8 == 0; /* the machine has few terminals */
 		start(&o, &g[i]);
 	}
-	cr_expect_eq(run_start(all, &o, &callbacks, &more, &more.run), -EUSERS);
+	cr_expect_eq(run_start(all, &o, &callbacks, &more, &more.run), -ERR_LIMIT);
 	runs_cancel_all(all, 300);
 	cr_assert(LOOP_UNTIL(&loop, runs_idle(all)));
 	for (unsigned i = 0; i < RUNS_MAX; i++) {

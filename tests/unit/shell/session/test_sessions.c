@@ -1,5 +1,6 @@
 /* Sessions whose holders are in memory: no shell runs. */
 #include "shell/clock.h"
+#include "shell/own_error.h"
 #include "shell/session/internal.h"
 
 #include "tests/lib/folder.h"
@@ -261,7 +262,7 @@ Test(sessions_create, number_of_sessions_is_limited)
 	start("a");
 	start("b");
 	start("c");
-	cr_expect_eq(create((struct session_options){.id = "d"}), -EUSERS);
+	cr_expect_eq(create((struct session_options){.id = "d"}), -ERR_LIMIT);
 }
 
 Test(sessions_create, failed_start_is_reported_and_leaves_nothing)
@@ -311,12 +312,12 @@ Test(sessions_create, failure_is_reported_to_both_of_two_requests)
 	struct waiter first, second;
 	const struct session_options o = {.id = "s", .shell = "/bin/sh"};
 	bool created;
-	memory_holder_refuse_next(REPORT_TERMINAL, -ENOSR);
+	memory_holder_refuse_next(REPORT_TERMINAL, -ENOSPC);
 	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, make_waiter(&first), &created), 0);
 	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, make_waiter(&second), &created), 0);
 	cr_assert(LOOP_UNTIL(&t.loop, first.calls == 1 && second.calls == 1));
-	cr_expect_eq(first.error, -ENOSR);
-	cr_expect_eq(second.error, -ENOSR);
+	cr_expect_eq(first.error, -ERR_NO_TERMINAL);
+	cr_expect_eq(second.error, -ERR_NO_TERMINAL);
 }
 
 Test(sessions_create, running_session_is_returned_at_once)
@@ -450,7 +451,7 @@ Test(sessions_adopt, session_whose_holder_does_not_respond_is_unresponsive)
 	cr_expect_str_eq(session_state_name(s), "unresponsive");
 	cr_expect_eq(sessions_get_or_create(&t.sessions, &(struct session_options){.id = "s"},
 			     make_waiter(&w), &created),
-		-EHOSTDOWN);
+		-ERR_UNRESPONSIVE);
 	memory_holder_answer(h);
 	cr_assert(LOOP_UNTIL(&t.loop, s->state == SESSION_RUNNING));
 	cr_expect_str_eq(session_state_name(s), "running");
@@ -601,9 +602,9 @@ Test(session_follow, exit_is_reported_with_its_status)
 	cr_expect_eq(s->exit_status, 3 << 8);
 	cr_expect_eq(t.sessions.counters.exited, 1);
 	cr_expect_eq(t.a.gone, 0);
-	cr_expect_eq(type(s, &t.a, "x"), -ENOTCONN);
-	cr_expect_eq(session_signal(s, SIGINT, WIRE_TARGET_SHELL), -ENOTCONN);
-	cr_expect_eq(session_resize(s, 10, 10), -ENOTCONN);
+	cr_expect_eq(type(s, &t.a, "x"), -ERR_NOT_RUNNING);
+	cr_expect_eq(session_signal(s, SIGINT, WIRE_TARGET_SHELL), -ERR_NOT_RUNNING);
+	cr_expect_eq(session_resize(s, 10, 10), -ERR_NOT_RUNNING);
 }
 
 Test(session_follow, killed_shell_is_reported_as_a_signal)

@@ -1,3 +1,4 @@
+#include "shell/own_error.h"
 #include "tests/lib/folder.h"
 #include "ws/auth/links.h"
 #include "ws/auth/token.h"
@@ -84,7 +85,7 @@ Test(links_issue, too_many, .timeout = 30)
 	l.count = LINKS_MAX;
 	for (size_t i = 0; i < LINKS_MAX; i++)
 		l.entries[i] = e;
-	cr_assert_eq(links_issue(&l, &e, NOW, &token), -EUSERS);
+	cr_assert_eq(links_issue(&l, &e, NOW, &token), -ERR_LIMIT);
 	cr_assert_null(token);
 	/* Expired links do not count. */
 	for (size_t i = 0; i < LINKS_MAX; i++)

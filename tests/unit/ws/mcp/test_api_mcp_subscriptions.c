@@ -1,8 +1,7 @@
 /* Pace of notifications: the test controls the loop, which is their clock. */
+#include "shell/own_error.h"
 #include "tests/lib/memory_api.h"
 #include "ws/mcp/mcp.h"
-
-#include <errno.h>
 
 static struct mcp mcp;
 static uv_loop_t own_clock;
@@ -120,7 +119,7 @@ Test(api_mcp_subscriptions, number_of_a_client_is_limited)
 		snprintf(uri.block, sizeof uri.block, "b%u", i);
 		cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &uri), 0);
 	}
-	cr_expect_eq(mcp_subscribe(&mcp, "a", &owner, &screen), -EUSERS);
+	cr_expect_eq(mcp_subscribe(&mcp, "a", &owner, &screen), -ERR_LIMIT);
 	mcp_unsubscribe(&mcp, "a", &uri);
 	cr_expect_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0);
 }

@@ -4,6 +4,8 @@
  */
 #include "ws/api/context/refuse.h"
 
+#include "shell/own_error.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
@@ -48,8 +50,8 @@ Test(context_refuse, permanent_failure_is_not_retried)
 		int error, status;
 		const char *code, *code_of_code;
 	} cases[] = {{-EIO, 500, "INTERNAL_ERROR", "CODE_EXECUTION_ERROR"},
-		{-ENOEXEC, 501, "PYTHON_NOT_AVAILABLE", "PYTHON_NOT_AVAILABLE"},
-		{-EUSERS, 429, "LIMIT_REACHED", "LIMIT_REACHED"}};
+		{-ERR_NOT_INSTALLED, 501, "PYTHON_NOT_AVAILABLE", "PYTHON_NOT_AVAILABLE"},
+		{-ERR_LIMIT, 429, "LIMIT_REACHED", "LIMIT_REACHED"}};
 	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
 		bool code = i % 2;
 		struct request *r = request_create();

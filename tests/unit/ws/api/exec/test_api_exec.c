@@ -546,7 +546,7 @@ Test(api_execute, missing_session_is_created)
 	memory_shell_run("new", "", 0);
 	call_await(c);
 	cr_expect_eq(call_status(c), 200);
-	memory_holder_refuse_next(REPORT_TERMINAL, -ENOSR);
+	memory_holder_refuse_next(REPORT_TERMINAL, -ENOSPC);
 	c = memory_api_call(EXECUTE, "{'command':'ls','sessionId':'newer'}");
 	cr_expect_eq(call_status(c), 500);
 	cr_expect_str_eq(call_code(c), "TOO_MANY_TERMINALS");

@@ -1,7 +1,6 @@
 /* One session: showing, renaming, size, signals, input, output, deleting. */
 #include "tests/lib/memory_api.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -23,6 +23,13 @@ enum method { METHOD_GET, METHOD_POST, METHOD_PUT, METHOD_DELETE, METHOD_OTHER }
  */
 enum route_access { ROUTE_PUBLIC, ROUTE_VIEWER, ROUTE_DRIVER, ROUTE_OWNER_OR_TRUSTED, ROUTE_OWNER };
 
+/* The headers of enum request_header that a route's handler reads. */
+enum route_headers {
+	ROUTE_HEADERS_NONE,
+	ROUTE_HEADERS_CONDITIONS, /* conditions and ranges (RFC 9110 13, 14) */
+	ROUTE_HEADERS_MCP,
+};
+
 /* One route. It has one of the two handlers, which answers r, now or later. */
 struct route_row {
 	enum method method;
@@ -43,6 +50,7 @@ struct route_row {
 	bool prompt;
 	/* A POST that changes nothing and may be repeated, so its answer may be refused when memory is short. */
 	bool reads;
+	enum route_headers headers;
 	/* For load balancers and monitors: served with any Host header, or none. It reveals nothing about sessions. */
 	bool probe;
 };

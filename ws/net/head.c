@@ -9,8 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define CONDITIONAL "/api/file/" /* routes that support conditions and ranges */
-#define MCP "/mcp"
 #define MCP_HEADER_SIZE 512u /* of a value of MCP, with its NUL */
 #define BRIDGE "/v1/"        /* routes with Session-Id instead of X-Session-Id */
 
@@ -35,43 +33,51 @@ static const char *copy_single(
 }
 
 /*
- * Copy the headers that handlers read, if the route is for them. A condition that is too long or repeated is an error: to
- * ignore it could overwrite a file. A header of MCP that is too long is present and empty.
+ * Check a condition or a range, and make an empty one a list that matches nothing. One that is too long or repeated is an
+ * error: to ignore it could overwrite a file. Returns NULL, or an error code.
  */
+static const char *check_condition(
+	const struct http_head *http, const char *name, const char **value)
+{
+	if (http_head_count(http, name) > 1)
+		return "VALIDATION_FAILED";
+	if (strlen(*value) >= REQUEST_HEADER_SIZE)
+		return "REQUEST_TOO_LARGE";
+	if (!**value)
+		*value = ",";
+	return NULL;
+}
+
+/* Copy the headers that the route's handler reads. A header of MCP that is too long is present and empty. */
 static const char *copy_headers(const struct http_head *http, struct head *h)
 {
 	static const struct {
 		const char *name;
-		bool mcp;
-	} wanted[REQUEST_HEADERS] = {
-		[HEADER_RANGE] = {"range"},
-		[HEADER_IF_RANGE] = {"if-range"},
-		[HEADER_IF_MATCH] = {"if-match"},
-		[HEADER_IF_NONE_MATCH] = {"if-none-match"},
-		[HEADER_IF_MODIFIED_SINCE] = {"if-modified-since"},
-		[HEADER_IF_UNMODIFIED_SINCE] = {"if-unmodified-since"},
-		[HEADER_CONTENT_RANGE] = {"content-range"},
-		[HEADER_ACCEPT] = {"accept", true},
-		[HEADER_MCP_PROTOCOL_VERSION] = {"mcp-protocol-version", true},
-		[HEADER_MCP_METHOD] = {"mcp-method", true},
-		[HEADER_MCP_NAME] = {"mcp-name", true},
-		[HEADER_MCP_SESSION_ID] = {"mcp-session-id", true},
+		enum route_headers set;
+	} known[REQUEST_HEADERS] = {
+		[HEADER_RANGE] = {"range", ROUTE_HEADERS_CONDITIONS},
+		[HEADER_IF_RANGE] = {"if-range", ROUTE_HEADERS_CONDITIONS},
+		[HEADER_IF_MATCH] = {"if-match", ROUTE_HEADERS_CONDITIONS},
+		[HEADER_IF_NONE_MATCH] = {"if-none-match", ROUTE_HEADERS_CONDITIONS},
+		[HEADER_IF_MODIFIED_SINCE] = {"if-modified-since", ROUTE_HEADERS_CONDITIONS},
+		[HEADER_IF_UNMODIFIED_SINCE] = {"if-unmodified-since", ROUTE_HEADERS_CONDITIONS},
+		[HEADER_CONTENT_RANGE] = {"content-range", ROUTE_HEADERS_CONDITIONS},
+		[HEADER_ACCEPT] = {"accept", ROUTE_HEADERS_MCP},
+		[HEADER_MCP_PROTOCOL_VERSION] = {"mcp-protocol-version", ROUTE_HEADERS_MCP},
+		[HEADER_MCP_METHOD] = {"mcp-method", ROUTE_HEADERS_MCP},
+		[HEADER_MCP_NAME] = {"mcp-name", ROUTE_HEADERS_MCP},
+		[HEADER_MCP_SESSION_ID] = {"mcp-session-id", ROUTE_HEADERS_MCP},
 	};
-	bool mcp = strcmp(h->path, MCP) == 0;
-	if (!mcp && strncmp(h->path, CONDITIONAL, sizeof CONDITIONAL - 1) != 0)
-		return NULL;
 	for (size_t i = 0; i < REQUEST_HEADERS; i++) {
-		const char *value = http_head_field(http, wanted[i].name);
-		if (!value || wanted[i].mcp != mcp)
+		const char *value = http_head_field(http, known[i].name), *problem = NULL;
+		if (!value || known[i].set != h->row->headers)
 			continue;
-		if (!mcp && http_head_count(http, wanted[i].name) > 1)
-			return "VALIDATION_FAILED";
-		if (!mcp && strlen(value) >= REQUEST_HEADER_SIZE)
-			return "REQUEST_TOO_LARGE";
-		if (!mcp && !*value)
-			value = ","; /* an empty list matches nothing */
-		if (mcp && strlen(value) >= MCP_HEADER_SIZE)
+		if (known[i].set == ROUTE_HEADERS_CONDITIONS)
+			problem = check_condition(http, known[i].name, &value);
+		else if (strlen(value) >= MCP_HEADER_SIZE)
 			value = "";
+		if (problem)
+			return problem;
 		h->headers[i] = strdup(value);
 		if (!h->headers[i])
 			return "OUT_OF_MEMORY";
@@ -175,7 +181,17 @@ static const char *decode_target(const struct http_head *http, struct head *h)
 				: "OUT_OF_MEMORY";
 }
 
-const char *head_extract(const struct http_head *http, struct head *h)
+/* The row of the request's route; zeros if there is none. */
+static const struct route_row *find_row(const struct routes *all, const struct head *h)
+{
+	static const struct route_row none = {0};
+	struct route_match m = {.result = ROUTE_NONE};
+	if (all && h->path)
+		route_parse(all, h->method, h->path, &m);
+	return m.result == ROUTE_FOUND ? m.row : &none;
+}
+
+const char *head_extract(const struct http_head *http, const struct routes *all, struct head *h)
 {
 	struct {
 		const char *name;
@@ -208,6 +224,7 @@ const char *head_extract(const struct http_head *http, struct head *h)
 	}
 	found = decode_target(http, h);
 	problem = problem ? problem : found;
+	h->row = find_row(all, h);
 	return problem ? problem : copy_headers(http, h);
 }
 
@@ -286,7 +303,7 @@ static struct refusal check_page(
 	struct server *s, const struct arrival *a, const struct head *h, const char *host)
 {
 	/* DNS rebinding cannot reach a unix socket. */
-	if (!a->unix_socket && !h->probe && !origin_host_is_allowed(&s->origins, host)) {
+	if (!a->unix_socket && !h->row->probe && !origin_host_is_allowed(&s->origins, host)) {
 		s->options.metrics->host_refused++;
 		return (struct refusal){
 			403, "HOST_NOT_ALLOWED", "This host is not allowed (see --allow-host)"};

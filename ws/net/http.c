@@ -228,16 +228,6 @@ static bool is_strict(const struct request *r, const struct head *h)
 	return r->secure && h->has_host && !loopback;
 }
 
-/* The row of the request's route; zeros if there is none. */
-static const struct route_row *row_of(const struct exchange *x)
-{
-	static const struct route_row none = {0};
-	const struct routes *all = &x->server->options.dispatcher->routes;
-	struct route_match m;
-	route_parse(all, x->request->method, x->request->path, &m);
-	return m.result == ROUTE_FOUND ? m.row : &none;
-}
-
 /* Fill the request from the head and decide whether it is served. Returns whether it goes on. */
 static bool admit(
 	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem)
@@ -263,7 +253,6 @@ static bool admit(
 	h->path = NULL;
 	struct refusal refusal = {0};
 	r->auth = problem ? AUTH_OK : AUTH_MISSING; /* an invalid head does not count as a failure */
-	h->probe = !problem && row_of(x)->probe;
 	if (!problem)
 		refusal = head_check(
 			x->server, arrival, h, r->method != METHOD_GET, &r->principal, &r->auth);

@@ -186,7 +186,7 @@ static void serve(struct conn *c, const struct http_head *http)
 	}
 	c->served = true;
 	snprintf(h->peer, sizeof h->peer, "%s", c->peer);
-	const char *problem = head_extract(http, h);
+	const char *problem = head_extract(http, &c->server->options.dispatcher->routes, h);
 	bool expects = x->expects = h->expects;
 	conn_set_state(c, CONN_ANSWER, ANSWER_WITHIN_MS);
 	exchange_begin(x, h, &c->arrival, problem);

@@ -106,10 +106,10 @@ struct head {
 	bool accepts_page;    /* Accept names text/html */
 	bool accepts_tar;     /* Accept names application/x-tar */
 	bool http_1_0;
-	bool probe;       /* its route ignores Host; not from the head */
 	bool close_after; /* Connection: close, or HTTP/1.0 without keep-alive */
 	char peer[LIMITER_PEER_MAX];
 	char *path;                       /* decoded; owned */
+	const struct route_row *row;      /* of its route; zeros if there is none */
 	char *params[REQUEST_PARAMS_MAX]; /* decoded; owned */
 	size_t params_count;
 };
@@ -120,8 +120,11 @@ int listen_open(struct server *s);
 /* Close them, and remove their socket files. */
 void listen_close(struct server *s);
 
-/* head.c: fill h from a parsed head; h->peer is set. Returns NULL, or an error code. */
-const char *head_extract(const struct http_head *http, struct head *h);
+/*
+ * head.c: fill h from a parsed head; h->peer is set. all: where its route is; NULL: it has none, as a WebSocket. Returns
+ * NULL, or an error code.
+ */
+const char *head_extract(const struct http_head *http, const struct routes *all, struct head *h);
 
 /* Free what h owns. */
 void head_free(struct head *h);

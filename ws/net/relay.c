@@ -128,7 +128,7 @@ static bool admit_path(struct conn *c, const struct http_head *http, struct rela
 		return false;
 	}
 	snprintf(h->peer, sizeof h->peer, "%s", c->peer);
-	const char *problem = head_extract(http, h);
+	const char *problem = head_extract(http, NULL, h);
 	/* A WebSocket may change state, unlike GET. */
 	if (r->upgrade)
 		h->method = METHOD_OTHER;

@@ -184,7 +184,7 @@ static bool admit(struct exchange *x, const struct http_head *http, struct upgra
 	const char *fault = find_fault(http);
 	if (fault)
 		reply_header(r, "Sec-WebSocket-Version", VERSION);
-	const char *problem = fault ? "VALIDATION_FAILED" : head_extract(http, h);
+	const char *problem = fault ? "VALIDATION_FAILED" : head_extract(http, NULL, h);
 	if (problem) {
 		refusal = (struct refusal){
 			400, problem, fault ? fault : "The request's head is invalid or too large"};

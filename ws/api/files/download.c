@@ -305,6 +305,7 @@ static void get_file(struct request *r)
 }
 
 const struct route_row api_file_download_rows[] = {
-	{METHOD_GET, "/api/file/{}", ROUTE_OWNER_OR_TRUSTED, .plain = get_file, .rest = true},
+	{METHOD_GET, "/api/file/{}", ROUTE_OWNER_OR_TRUSTED, .plain = get_file, .rest = true,
+		.headers = ROUTE_HEADERS_CONDITIONS},
 	{.path = NULL},
 };

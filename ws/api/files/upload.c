@@ -288,6 +288,6 @@ static void put_file(struct request *r)
 
 const struct route_row api_file_upload_rows[] = {
 	{METHOD_PUT, "/api/file/{}", ROUTE_OWNER_OR_TRUSTED, .plain = put_file, .rest = true,
-		.upload = true},
+		.upload = true, .headers = ROUTE_HEADERS_CONDITIONS},
 	{.path = NULL},
 };

@@ -431,11 +431,12 @@ void conn_accept(struct server *s, const struct listener *from, enum conn_trust 
 static bool is_late(const struct conn *c, uint64_t now_ms)
 {
 	const struct exchange *x = c->exchange;
-	if (c->limit_ms == 0 || c->state == CONN_BODY || (x && x->downloading && !x->over))
+	if (c->limit_ms == 0 || c->state == CONN_BODY || (x && x->state == EXCHANGE_DOWNLOADING))
 		return false; /* stream_sweep() checks the exchange */
 	if (c->state == CONN_ANSWER)
-		return x && (x->answered || x->over) && now_ms - x->answered_ms > c->limit_ms &&
-			bodies_is_slow(now_ms - x->answered_ms, c->limit_ms, x->sent_total);
+		return x && (x->state == EXCHANGE_ANSWERED || x->state == EXCHANGE_OVER) &&
+			now_ms - x->since_ms > c->limit_ms &&
+			bodies_is_slow(now_ms - x->since_ms, c->limit_ms, x->sent_total);
 	return now_ms - c->since_ms > c->limit_ms;
 }
 

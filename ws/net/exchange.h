@@ -4,6 +4,16 @@
 #include "ws/net/chunked.h"
 #include "ws/net/internal.h"
 
+/* Where the answer is. The moves are in http.c. */
+enum exchange_state {
+	EXCHANGE_PENDING,     /* the handler has not answered */
+	EXCHANGE_ANSWERED,    /* in memory */
+	EXCHANGE_STREAMING,   /* events are pulled from the handler */
+	EXCHANGE_DOWNLOADING, /* pieces are pulled from the handler */
+	EXCHANGE_OVER,        /* all events or pieces have been sent */
+	EXCHANGE_STATES
+};
+
 /* A request and its answer; heap. Times are loop times. */
 struct exchange {
 	struct exchange *prev, *next; /* of its server */
@@ -18,19 +28,16 @@ struct exchange {
 	uint64_t body_since_got; /* body_got at that time */
 	bool in_chunks;          /* the body is chunked */
 	struct chunked chunks;
-	bool is_upload;           /* the handler consumes the body while it comes */
 	bool expects;             /* the client waits for 100 Continue */
 	size_t room;              /* bytes reserved in server->bodies */
 	struct quota_place place; /* the same in the quota of the principal */
-	bool anonymous;           /* reserved as a body without credentials */
 	size_t unread;            /* bytes of an unwanted body after the head */
 	bool close_after;         /* close the connection after the answer */
 	bool head_only;           /* HEAD */
-	bool options;             /* OPTIONS */
 	bool http_1_0;
-	bool strict;                           /* send Strict-Transport-Security */
-	bool answered, streaming, downloading; /* downloading implies answered */
-	uint64_t answered_ms;
+	bool strict; /* send Strict-Transport-Security */
+	enum exchange_state state;
+	uint64_t since_ms; /* when the state began */
 	bool head_sent;
 	size_t sent; /* of the body, the event or the piece */
 	uint64_t sent_total;
@@ -41,7 +48,6 @@ struct exchange {
 	uint64_t pulled_ms;   /* when the current window of the download's rate check began */
 	uint64_t pulled_sent; /* sent_total at that time */
 	bool event_is_last;
-	bool over;                 /* the last event or piece has been sent */
 	bool quiet;                /* a comment is due that keeps the stream alive */
 	unsigned silent;           /* sweeps since something was sent */
 	unsigned cut;              /* sweeps since the reader lost its access */
@@ -53,6 +59,9 @@ struct exchange *exchange_create(struct conn *c);
 
 /* Free it. The request is abandoned if it is not answered. */
 void exchange_free(struct exchange *x);
+
+/* Change the state of the answer. */
+void exchange_move(struct exchange *x, enum exchange_state state);
 
 /*
  * Decide about a request after its head has been read: answer it, dispatch it, or set wants_body. What h owns is taken.
@@ -83,6 +92,9 @@ bool exchange_headers(const struct exchange *x, exchange_add_header add, void *u
 /* The status of the answer. */
 int exchange_status(const struct exchange *x);
 
+/* Whether the length of the answer is unknown until its end. */
+bool exchange_is_endless(const struct exchange *x);
+
 /* Whether the answer has a Content-Length. 204 has none (RFC 9110 8.6); for 304 it would be that of the 200. */
 bool exchange_has_length(const struct exchange *x);
 
@@ -103,6 +115,9 @@ char *exchange_body_space(struct exchange *x, size_t *ret_room);
 
 /* length bytes have been put there. Returns whether the body is complete; then it has been dispatched. */
 bool exchange_body_add(struct exchange *x, size_t length);
+
+/* Whether the handler consumes the body while it comes. */
+bool exchange_body_is_upload(const struct exchange *x);
 
 /* Whether the body goes to exchange_body_feed(): it is chunked, or an upload. */
 bool exchange_body_in_pieces(const struct exchange *x);
@@ -125,13 +140,7 @@ void exchange_body_feed(struct exchange *x, char *bytes, size_t length, size_t *
 /* Whether the body comes too slowly. Call it once a second. */
 bool exchange_body_is_slow(struct exchange *x);
 
-/* stream.c: the answer is a stream of events. */
-void stream_open(struct exchange *x);
-
-/* The stream has ended, or its peer has disconnected. */
-void stream_close(struct exchange *x);
-
-/* Set x->event to what to send next. Returns 1, 0 when there is nothing, or -1. */
+/* stream.c: set x->event to what to send next. Returns 1, 0 when there is nothing, or -1. */
 int stream_next(struct exchange *x);
 
 /* x->event has been sent. */

@@ -12,9 +12,15 @@
 /* Window of an upload's rate check, in units of the time for a head: a client may pause for a while. */
 #define UPLOAD_WINDOW 3u
 
+/* Whether the body counts as one without credentials. */
+static bool is_anonymous(const struct exchange *x)
+{
+	return x->request->auth != AUTH_OK;
+}
+
 void exchange_body_release(struct exchange *x)
 {
-	bodies_release(&x->server->bodies, x->room, x->anonymous);
+	bodies_release(&x->server->bodies, x->room, is_anonymous(x));
 	quota_release(&x->place);
 	x->room = 0;
 }
@@ -24,10 +30,10 @@ static const char *reserve(struct exchange *x, size_t length)
 {
 	struct request *r = x->request;
 	exchange_body_release(x);
-	if (!x->anonymous &&
+	if (!is_anonymous(x) &&
 		!server_acquire_quota(x->server, QUOTA_BODY_BYTES, length, &r->principal, &x->place))
 		return "QUOTA_REACHED";
-	if (!bodies_reserve(&x->server->bodies, length, x->anonymous)) {
+	if (!bodies_reserve(&x->server->bodies, length, is_anonymous(x))) {
 		x->server->options.metrics->bodies_refused++;
 		return "LIMIT_REACHED";
 	}
@@ -41,8 +47,7 @@ static const char *reserve(struct exchange *x, size_t length)
 
 const char *exchange_body_reserve(struct exchange *x, size_t length)
 {
-	x->anonymous = x->request->auth != AUTH_OK;
-	if (x->anonymous && length > BODY_ANONYMOUS_MAX)
+	if (is_anonymous(x) && length > BODY_ANONYMOUS_MAX)
 		return "REQUEST_TOO_LARGE";
 	return reserve(x, x->in_chunks ? GROWN_MIN : length);
 }
@@ -77,14 +82,19 @@ bool exchange_body_add(struct exchange *x, size_t length)
 	return true;
 }
 
+bool exchange_body_is_upload(const struct exchange *x)
+{
+	return x->request->upload.live;
+}
+
 bool exchange_body_in_pieces(const struct exchange *x)
 {
-	return x->in_chunks || x->is_upload;
+	return x->in_chunks || exchange_body_is_upload(x);
 }
 
 bool exchange_body_is_due(const struct exchange *x)
 {
-	return x->wants_body && (!x->is_upload || upload_wants_piece(x->request));
+	return x->wants_body && (!exchange_body_is_upload(x) || upload_wants_piece(x->request));
 }
 
 static bool is_whole(const struct exchange *x)
@@ -106,7 +116,7 @@ static void refuse(struct exchange *x, enum upload_end why, const char *code)
 {
 	x->wants_body = false;
 	exchange_body_release(x);
-	if (!x->is_upload) {
+	if (!exchange_body_is_upload(x)) {
 		exchange_refuse_body(x, code);
 		return;
 	}
@@ -117,7 +127,7 @@ static void refuse(struct exchange *x, enum upload_end why, const char *code)
 /* Store bytes of a chunked body. Returns NULL, or an error code. */
 static const char *keep(struct exchange *x, const char *bytes, size_t length)
 {
-	size_t most = x->anonymous ? BODY_ANONYMOUS_MAX : request_body_max(x->request);
+	size_t most = is_anonymous(x) ? BODY_ANONYMOUS_MAX : request_body_max(x->request);
 	if (length > most - x->body_got)
 		return "REQUEST_TOO_LARGE";
 	size_t room = x->room;
@@ -167,10 +177,11 @@ void exchange_body_feed(struct exchange *x, char *bytes, size_t length, size_t *
 		return;
 	}
 	if (size > 0)
-		problem = x->is_upload ? pass_on(x, bytes, size) : keep(x, bytes, size);
+		problem = exchange_body_is_upload(x) ? pass_on(x, bytes, size)
+						     : keep(x, bytes, size);
 	if (problem)
 		refuse(x, UPLOAD_TOO_LARGE, problem);
-	else if (exchange_body_is_due(x) && is_whole(x) && x->is_upload) {
+	else if (exchange_body_is_due(x) && is_whole(x) && exchange_body_is_upload(x)) {
 		x->wants_body = false;
 		upload_finish(x->request);
 	} else if (exchange_body_is_due(x) && is_whole(x)) {
@@ -198,7 +209,7 @@ bool exchange_body_is_slow(struct exchange *x)
 	uint64_t grace_ms = (uint64_t)x->server->options.header_timeout_s * 1000;
 	if (!x->wants_body)
 		return false;
-	if (x->is_upload)
+	if (exchange_body_is_upload(x))
 		return is_upload_slow(x, ms, grace_ms);
 	return ms > BODY_WITHIN_MS || bodies_is_slow(ms, grace_ms, x->body_got);
 }

@@ -3,6 +3,7 @@
 #include "ws/net/conn.h"
 #include "ws/net/exchange.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static void count_failure(struct exchange *x)
 /* An upload is answered before its end: stop reading, and close after the answer. */
 static void leave_body(struct exchange *x)
 {
-	if (x->wants_body && x->is_upload) {
+	if (x->wants_body && exchange_body_is_upload(x)) {
 		x->wants_body = false;
 		x->close_after = true;
 	}
@@ -55,8 +56,7 @@ static void on_answered(void *user)
 	leave_body(x);
 	if (x->request->auth != AUTH_OK && x->request->reply.status >= 400)
 		count_failure(x);
-	x->answered = true;
-	x->answered_ms = server_now_ms(x->server);
+	exchange_move(x, EXCHANGE_ANSWERED);
 	conn_wake(x->conn);
 }
 
@@ -64,7 +64,7 @@ static void on_streaming(void *user)
 {
 	struct exchange *x = user;
 	leave_body(x);
-	stream_open(x);
+	exchange_move(x, EXCHANGE_STREAMING);
 	conn_wake(x->conn);
 }
 
@@ -78,8 +78,8 @@ static void on_downloading(void *user)
 {
 	struct exchange *x = user;
 	leave_body(x);
-	x->answered = x->downloading = true;
-	x->answered_ms = x->pulled_ms = server_now_ms(x->server);
+	exchange_move(x, EXCHANGE_DOWNLOADING);
+	x->pulled_ms = x->since_ms;
 	conn_wake(x->conn);
 }
 
@@ -111,12 +111,27 @@ void exchange_free(struct exchange *x)
 {
 	DL_DELETE(x->server->exchanges, x);
 	exchange_body_release(x);
-	if (x->streaming)
-		stream_close(x);
+	x->server->options.metrics->streams -= x->state == EXCHANGE_STREAMING;
 	request_abandon(x->request);
 	free(x->origin);
 	free(x->event);
 	free(x);
+}
+
+void exchange_move(struct exchange *x, enum exchange_state state)
+{
+	static const bool allowed[EXCHANGE_STATES][EXCHANGE_STATES] = {
+		[EXCHANGE_PENDING] = {[EXCHANGE_ANSWERED] = true,
+			[EXCHANGE_STREAMING] = true,
+			[EXCHANGE_DOWNLOADING] = true},
+		[EXCHANGE_STREAMING] = {[EXCHANGE_OVER] = true},
+		[EXCHANGE_DOWNLOADING] = {[EXCHANGE_OVER] = true},
+	};
+	assert(allowed[x->state][state]);
+	x->server->options.metrics->streams += state == EXCHANGE_STREAMING;
+	x->server->options.metrics->streams -= x->state == EXCHANGE_STREAMING;
+	x->state = state;
+	x->since_ms = server_now_ms(x->server);
 }
 
 void exchange_dispatch(struct exchange *x)
@@ -234,7 +249,6 @@ static bool admit(
 {
 	struct request *r = x->request;
 	x->head_only = h->head_only;
-	x->options = h->options;
 	x->http_1_0 = h->http_1_0;
 	x->close_after = h->close_after;
 	r->method = h->method;
@@ -301,7 +315,7 @@ static const char *begin_upload(struct exchange *x, const struct route_row *row,
 	struct upload *u = &x->request->upload;
 	if (row->upload_max > 0 && length > row->upload_max)
 		return "REQUEST_TOO_LARGE";
-	x->is_upload = u->live = true;
+	u->live = true;
 	u->length = x->in_chunks ? UPLOAD_UNKNOWN : length;
 	return NULL;
 }
@@ -333,7 +347,7 @@ static void decide_body(struct exchange *x, const struct head *h, size_t length)
 		exchange_body_release(x);
 		x->unread = length;
 		x->close_after |= x->in_chunks; /* chunks are not skipped */
-	} else if (x->is_upload) {
+	} else if (exchange_body_is_upload(x)) {
 		exchange_dispatch(x);
 	}
 }
@@ -346,7 +360,7 @@ static void decide(struct exchange *x, const struct head *h)
 		decide_body(x, h, length);
 	} else if (problem || h->expects_unknown) {
 		exchange_refuse_body(x, problem ? problem : "EXPECTATION_FAILED");
-	} else if (x->options && x->origin) {
+	} else if (h->options && x->origin) {
 		x->close_after = h->close_after;
 		answer_preflight(x);
 	} else if (!serve_asset(x, h)) {
@@ -401,7 +415,8 @@ static bool add_origin(const struct exchange *x, exchange_add_header add, void *
 bool exchange_headers(const struct exchange *x, exchange_add_header add, void *user)
 {
 	const struct reply *reply = &x->request->reply;
-	const char *type = x->streaming ? "text/event-stream" : reply->content_type;
+	const char *type = x->state == EXCHANGE_STREAMING ? "text/event-stream"
+							  : reply->content_type;
 	bool good = (!type || add(user, "content-type", type)) &&
 		add(user, "x-content-type-options", "nosniff") &&
 		add(user, "referrer-policy", "no-referrer") &&
@@ -417,19 +432,25 @@ bool exchange_headers(const struct exchange *x, exchange_add_header add, void *u
 
 int exchange_status(const struct exchange *x)
 {
-	return x->streaming ? 200 : x->request->reply.status;
+	return x->state == EXCHANGE_STREAMING ? 200 : x->request->reply.status;
+}
+
+bool exchange_is_endless(const struct exchange *x)
+{
+	return x->state == EXCHANGE_STREAMING ||
+		(x->state == EXCHANGE_DOWNLOADING && x->request->download.length == DOWNLOAD_UNKNOWN);
 }
 
 bool exchange_has_length(const struct exchange *x)
 {
 	int status = exchange_status(x);
-	return !x->streaming && status != 204 && status != 304 &&
-		!(x->downloading && x->request->download.length == DOWNLOAD_UNKNOWN);
+	return !exchange_is_endless(x) && status != 204 && status != 304;
 }
 
 uint64_t exchange_content_length(const struct exchange *x)
 {
-	return x->downloading ? x->request->download.length : x->request->reply.length;
+	return x->state == EXCHANGE_DOWNLOADING ? x->request->download.length
+						: x->request->reply.length;
 }
 
 size_t exchange_length(const struct exchange *x)

@@ -164,12 +164,12 @@ void http1_probe(struct conn *c)
 {
 	struct exchange *x = c->exchange;
 	/* A stream of GET may be endless: a half-close ends it. */
-	if (x->streaming && x->request->method == METHOD_GET) {
+	if (x->state == EXCHANGE_STREAMING && x->request->method == METHOD_GET) {
 		conn_drop(c);
-	} else if (x->streaming) {
+	} else if (x->state == EXCHANGE_STREAMING) {
 		x->quiet = true;
 		conn_wake(c);
-	} else if (!x->answered && !x->http_1_0 && !http1_send_continue(c)) {
+	} else if (x->state == EXCHANGE_PENDING && !x->http_1_0 && !http1_send_continue(c)) {
 		conn_drop(c);
 	}
 }

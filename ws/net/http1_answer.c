@@ -79,19 +79,13 @@ static const char *reason(int status)
 	return "Answer";
 }
 
-/* Whether the length of the answer is unknown. */
-static bool is_endless(const struct exchange *x)
-{
-	return x->streaming || (x->downloading && x->request->download.length == DOWNLOAD_UNKNOWN);
-}
-
 static bool add_framing(struct exchange *x, struct head_writer *p)
 {
 	char length[24];
 	snprintf(length, sizeof length, "%" PRIu64, exchange_content_length(x));
-	if (is_endless(x) && x->http_1_0)
+	if (exchange_is_endless(x) && x->http_1_0)
 		x->close_after = true;
-	else if (is_endless(x) && !add_header(p, "transfer-encoding", "chunked"))
+	else if (exchange_is_endless(x) && !add_header(p, "transfer-encoding", "chunked"))
 		return false;
 	if (exchange_has_length(x) && !add_header(p, "content-length", length))
 		return false;
@@ -116,7 +110,7 @@ static bool write_head(struct conn *c, struct exchange *x)
 	p.at += 2;
 	if (!add_out(c, head, (size_t)(p.at - head)))
 		return false;
-	size_t together = x->streaming || x->downloading ? 0 : exchange_length(x);
+	size_t together = x->state == EXCHANGE_ANSWERED ? exchange_length(x) : 0;
 	if (together > TOGETHER_MAX)
 		together = TOGETHER_MAX;
 	if (together > 0 && !add_out(c, x->request->reply.body, together))
@@ -150,41 +144,59 @@ static void finish_exchange(struct conn *c)
 }
 
 /*
- * Send a piece of the answer. Returns 1 when there may be more, 0 when it would block or there is nothing, 2 when
- * all has been sent, or -1 when the connection is lost.
+ * Write more of these bytes, of which x->sent are written. Returns 1, 0 when it would block, or -1 when the connection is
+ * lost.
  */
-static int send_piece(struct conn *c, struct exchange *x, size_t *sent)
+static int write_some(
+	struct conn *c, struct exchange *x, const char *bytes, size_t length, size_t *sent)
 {
-	int rc = x->over ? 2 : x->streaming && !x->event ? stream_next(x) : 1;
-	if (rc != 1)
-		return rc;
-	const char *bytes = x->streaming ? x->event : x->request->reply.body;
-	size_t length = x->streaming ? x->event_length : exchange_length(x);
-	if (x->sent < length) {
-		size_t size = length - x->sent < PIECE_MAX ? length - x->sent : PIECE_MAX;
-		long n = conn_write(c, bytes + x->sent, size);
-		if (n <= 0)
-			return n < 0 ? -1 : 0;
-		x->sent += (size_t)n;
-		x->sent_total += (size_t)n;
-		*sent += (size_t)n;
-	}
-	if (x->sent < length)
+	size_t left = length - x->sent;
+	if (left == 0)
 		return 1;
-	if (!x->streaming)
-		return 2;
-	stream_sent(x);
+	long n = conn_write(c, bytes + x->sent, left < PIECE_MAX ? left : PIECE_MAX);
+	if (n <= 0)
+		return n < 0 ? -1 : 0;
+	x->sent += (size_t)n;
+	x->sent_total += (size_t)n;
+	*sent += (size_t)n;
 	return 1;
+}
+
+/* Send a piece of an answer in memory. Returns as send_piece(). */
+static int send_reply(struct conn *c, struct exchange *x, size_t *sent)
+{
+	int rc = write_some(c, x, x->request->reply.body, exchange_length(x), sent);
+	return rc == 1 && x->sent == exchange_length(x) ? 2 : rc;
+}
+
+/* Send a piece of an event. Returns as send_piece(). */
+static int send_event(struct conn *c, struct exchange *x, size_t *sent)
+{
+	int rc = x->event ? 1 : stream_next(x);
+	if (rc == 1)
+		rc = write_some(c, x, x->event, x->event_length, sent);
+	if (rc == 1 && x->sent == x->event_length)
+		stream_sent(x);
+	return rc;
 }
 
 /* Write the frame of a chunk in front of a piece, if the answer is chunked. Returns false if memory is short. */
 static bool frame_piece(struct conn *c, const struct exchange *x, size_t length)
 {
 	char frame[CHUNK_FRAME_MAX];
-	if (!is_endless(x) || x->http_1_0)
+	if (!exchange_is_endless(x) || x->http_1_0)
 		return true;
 	int n = snprintf(frame, sizeof frame, "%zx\r\n%s", length, length > 0 ? "" : "\r\n");
 	return add_out(c, frame, (size_t)n);
+}
+
+/* Add the last chunk, if there are chunks. Returns false if memory is short. */
+static bool end_download(struct conn *c, struct exchange *x)
+{
+	bool framed = x->head_only || frame_piece(c, x, 0);
+	exchange_move(x, EXCHANGE_OVER);
+	download_close(x->request);
+	return framed;
 }
 
 /* Get the next piece of a download. Returns as send_piece(). */
@@ -202,10 +214,7 @@ static int pull_piece(struct conn *c, struct exchange *x)
 		return frame_piece(c, x, x->piece_length) ? 1 : -1;
 	case DOWNLOAD_END:
 		x->piece = NULL;
-		x->over = true;
-		x->answered_ms = server_now_ms(x->server);
-		download_close(x->request);
-		return x->head_only || frame_piece(c, x, 0) ? 1 : -1;
+		return end_download(c, x) ? 1 : -1;
 	case DOWNLOAD_FAILED:
 		break;
 	}
@@ -215,46 +224,62 @@ static int pull_piece(struct conn *c, struct exchange *x)
 /* Send a piece of a download. Returns as send_piece(). */
 static int send_download(struct conn *c, struct exchange *x, size_t *sent)
 {
-	int rc = c->out ? http1_send_out(c) : 1;
-	if (rc != 1)
-		return rc;
-	if (x->over)
-		return 2;
 	if (!x->piece)
 		return pull_piece(c, x);
-	size_t left = x->piece_length - x->sent;
-	long n = conn_write(c, x->piece + x->sent, left < PIECE_MAX ? left : PIECE_MAX);
-	if (n <= 0)
-		return n < 0 ? -1 : 0;
-	x->sent += (size_t)n;
-	x->sent_total += (size_t)n;
-	*sent += (size_t)n;
-	if (x->sent < x->piece_length)
-		return 1;
+	int rc = write_some(c, x, x->piece, x->piece_length, sent);
+	if (rc != 1 || x->sent < x->piece_length)
+		return rc;
 	x->piece = NULL;
-	bool framed = is_endless(x) && !x->http_1_0;
+	bool framed = exchange_is_endless(x) && !x->http_1_0;
 	return !framed || add_out(c, "\r\n", 2) ? 1 : -1;
 }
 
-/* Set the events while an answer waits: for the peer to read, or for more of the answer. */
+/*
+ * Send a piece of the answer. Returns 1 when there may be more, 0 when it would block or there is nothing, 2 when
+ * all has been sent, or -1 when the connection is lost.
+ */
+static int send_piece(struct conn *c, struct exchange *x, size_t *sent)
+{
+	int rc = http1_send_out(c);
+	if (rc != 1)
+		return rc;
+	switch (x->state) {
+	case EXCHANGE_ANSWERED:
+		return send_reply(c, x, sent);
+	case EXCHANGE_STREAMING:
+		return send_event(c, x, sent);
+	case EXCHANGE_DOWNLOADING:
+		return send_download(c, x, sent);
+	default:
+		return 2;
+	}
+}
+
+/*
+ * Set the events while an answer waits: for the peer to read, or for more of the answer. Then a half-close is probed, see
+ * http1_probe(), unless it is a download.
+ */
 static void watch_answer(struct conn *c, const struct exchange *x, bool blocked)
 {
+	bool probes = x->state == EXCHANGE_PENDING || x->state == EXCHANGE_STREAMING;
 	if (blocked)
 		conn_watch(c, EPOLLOUT);
 	else
-		conn_watch(c, x->answered || c->at_end ? 0 : EPOLLRDHUP);
+		conn_watch(c, probes && !c->at_end ? EPOLLRDHUP : 0);
 }
 
-/* Whether the body is in memory, so that an unfinished answer always has bytes to send. */
-static bool is_whole(const struct exchange *x)
+/* Whether the source of the answer has ended before the answer. */
+static bool is_cut(const struct exchange *x)
 {
-	return !x->streaming && !x->downloading;
+	const struct request *r = x->request;
+	return (x->state == EXCHANGE_STREAMING && !r->stream.next) ||
+		(x->state == EXCHANGE_DOWNLOADING && !r->download.source.next);
 }
 
 /* The answer has failed: drop the connection. If its end would look like a complete answer, reset it. */
 static void abort_answer(struct conn *c, const struct exchange *x)
 {
-	if (x->http_1_0 && is_endless(x))
+	if (x->http_1_0 && exchange_is_endless(x))
 		tcp_reset_on_close(c->fd);
 	conn_drop(c);
 }
@@ -262,14 +287,12 @@ static void abort_answer(struct conn *c, const struct exchange *x)
 void http1_answer(struct conn *c, struct exchange *x)
 {
 	size_t sent = 0;
-	if (!x->answered && !x->streaming) {
+	int rc = 1;
+	if (x->state == EXCHANGE_PENDING) {
 		watch_answer(c, x, false);
 		return;
 	}
-	/* The source of the answer may have ended. */
-	bool streams = !x->streaming || x->request->stream.next;
-	bool downloads = !x->downloading || x->request->download.source.next;
-	if (!x->over && !(streams && downloads)) {
+	if (is_cut(x)) {
 		abort_answer(c, x);
 		return;
 	}
@@ -277,15 +300,15 @@ void http1_answer(struct conn *c, struct exchange *x)
 		conn_drop(c);
 		return;
 	}
-	int rc = http1_send_out(c);
 	while (rc == 1 && sent < HTTP1_TURN_MAX)
-		rc = x->downloading ? send_download(c, x, &sent) : send_piece(c, x, &sent);
+		rc = send_piece(c, x, &sent);
 	if (rc < 0)
 		abort_answer(c, x);
 	else if (rc == 2)
 		finish_exchange(c);
 	else
-		watch_answer(c, x, rc == 1 || c->out || x->event || x->piece || is_whole(x));
+		watch_answer(c, x,
+			rc == 1 || c->out || x->event || x->piece || x->state == EXCHANGE_ANSWERED);
 }
 
 bool http1_send_continue(struct conn *c)

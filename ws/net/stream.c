@@ -18,18 +18,6 @@
 #define DOWNLOAD_WINDOW_MS 60000u /* of the rate check */
 #define CHUNK_FRAME_MAX 24        /* bytes around a chunk */
 
-void stream_open(struct exchange *x)
-{
-	x->streaming = true;
-	x->server->options.metrics->streams++;
-}
-
-void stream_close(struct exchange *x)
-{
-	x->streaming = false;
-	x->server->options.metrics->streams--;
-}
-
 /* Set x->event to before, text, after, as a chunk unless HTTP/1.0. Returns 0 or -1. */
 static int set_event(struct exchange *x, const char *before, const char *text, const char *after)
 {
@@ -82,10 +70,8 @@ void stream_sent(struct exchange *x)
 	x->event = NULL;
 	x->silent = 0;
 	x->quiet = false;
-	x->over = x->event_is_last;
-	if (!x->over)
-		return;
-	x->answered_ms = server_now_ms(x->server);
+	if (x->event_is_last)
+		exchange_move(x, EXCHANGE_OVER);
 }
 
 /* Whether the peer's kernel has not acknowledged sent bytes for too long. */
@@ -104,7 +90,7 @@ static bool is_cut_off(struct exchange *x)
 static bool is_stuck(struct exchange *x)
 {
 	uint64_t now_ms = server_now_ms(x->server), ms = now_ms - x->pulled_ms;
-	if (!x->downloading || x->over || (x->piece && ms < DOWNLOAD_WINDOW_MS))
+	if (x->state != EXCHANGE_DOWNLOADING || (x->piece && ms < DOWNLOAD_WINDOW_MS))
 		return false;
 	bool stuck = x->piece && bodies_is_slow(ms, 0, x->sent_total - x->pulled_sent);
 	x->pulled_ms = now_ms;
@@ -116,13 +102,14 @@ static bool is_stuck(struct exchange *x)
 static void check_exchange(struct exchange *x)
 {
 	struct server *s = x->server;
+	bool streams = x->state == EXCHANGE_STREAMING;
 	if (exchange_body_is_slow(x)) {
 		s->options.metrics->body_timeouts++;
 		upload_abort(x->request, UPLOAD_SLOW);
 		conn_drop(x->conn);
-	} else if (is_stuck(x) || (x->streaming && (is_dead(x) || is_cut_off(x)))) {
+	} else if (is_stuck(x) || (streams && (is_dead(x) || is_cut_off(x)))) {
 		conn_drop(x->conn);
-	} else if (x->streaming && x->silent++ >= server_keepalive_s(s) && !x->event) {
+	} else if (streams && x->silent++ >= server_keepalive_s(s) && !x->event) {
 		x->quiet = true;
 		x->request->transport->more(x);
 	}

@@ -3,6 +3,7 @@
 #include "shell/own_error.h"
 #include "shell/process/internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,17 +14,29 @@ size_t process_input_queued(const struct process *p)
 	return outbox_queued(&p->input.outbox);
 }
 
+static void move(struct process_input *in, enum process_input_state state)
+{
+	static const bool allowed[PROCESS_INPUT_STATES][PROCESS_INPUT_STATES] = {
+		[PROCESS_INPUT_OPEN] = {[PROCESS_INPUT_ENDING] = true, [PROCESS_INPUT_CLOSED] = true},
+		[PROCESS_INPUT_ENDING] = {[PROCESS_INPUT_CLOSED] = true},
+		[PROCESS_INPUT_CLOSED] = {[PROCESS_INPUT_CLOSED] = true},
+	};
+	assert(allowed[in->state][state]);
+	in->state = state;
+}
+
 void process_input_close(struct process *p)
 {
 	struct process_input *in = &p->input;
-	if (in->poll_open)
+	if (in->state == PROCESS_INPUT_NONE)
+		return;
+	if (in->fd >= 0) {
 		uv_close((uv_handle_t *)&in->poll, process_on_handle_closed);
-	in->poll_open = in->polling = false;
-	if (in->fd >= 0)
 		close(in->fd);
+	}
 	in->fd = -1;
 	outbox_drop(&in->outbox);
-	p->input_closed = true;
+	move(in, PROCESS_INPUT_CLOSED);
 }
 
 /* Make the supervisor close it too. */
@@ -53,8 +66,7 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 	if (process_input_queued(p) > 0)
 		return;
 	uv_poll_stop(poll);
-	in->polling = false;
-	if (in->ending)
+	if (in->state == PROCESS_INPUT_ENDING)
 		end_input(p);
 	process_notify(p);
 }
@@ -73,7 +85,6 @@ static int open_fifo(struct process *p)
 		return rc;
 	}
 	in->poll.data = p;
-	in->poll_open = true;
 	p->open_handles++;
 	return 0;
 }
@@ -83,17 +94,16 @@ static int queue_input(struct process *p, const uint8_t *bytes, size_t length)
 {
 	struct process_input *in = &p->input;
 	int rc = outbox_put(&in->outbox, bytes, length);
-	if (rc < 0 || in->polling)
+	if (rc < 0 || uv_is_active((const uv_handle_t *)&in->poll))
 		return rc;
-	in->polling = true;
 	return uv_poll_start(&in->poll, UV_WRITABLE, on_writable);
 }
 
 static int check_input(const struct process *p)
 {
-	if (!p->input_pipe)
+	if (p->input.state == PROCESS_INPUT_NONE)
 		return -ERR_NO_INPUT;
-	return p->state != PROCESS_RUNNING || p->input_closed || p->input.ending ? -EPIPE : 0;
+	return p->state != PROCESS_RUNNING || p->input.state != PROCESS_INPUT_OPEN ? -EPIPE : 0;
 }
 
 int process_write(struct process *p, const void *bytes, size_t length)
@@ -122,7 +132,7 @@ int process_end_input(struct process *p)
 	if (rc < 0)
 		return rc;
 	if (process_input_queued(p) > 0)
-		p->input.ending = true;
+		move(&p->input, PROCESS_INPUT_ENDING);
 	else
 		end_input(p);
 	return 0;

@@ -17,8 +17,10 @@ int process_meta_save(int dir_fd, const struct process *p)
 		p->cwd, "createdAt", (json_int_t)p->created_ms, "createdBoot",
 		(json_int_t)p->created_boot_ms, "timeoutMs", (json_int_t)p->timeout_ms, "pid",
 		(json_int_t)p->pid);
-	json_t *flags = json_pack("{s:b, s:b, s:b, s:b}", "inputPipe", p->input_pipe, "inputClosed",
-		p->input_closed, "timedOut", p->timed_out, "killAsked", p->kill_asked);
+	json_t *flags = json_pack("{s:b, s:b, s:b, s:b}", "inputPipe",
+		p->input.state != PROCESS_INPUT_NONE, "inputClosed",
+		p->input.state == PROCESS_INPUT_CLOSED, "timedOut", p->timed_out, "killAsked",
+		p->kill_asked);
 	json_t *end = p->ended_ms == 0
 		? json_null()
 		: json_pack("{s:I, s:i, s:i, s:I}", "at", (json_int_t)p->ended_ms, "status",
@@ -73,8 +75,9 @@ static int read_meta(struct process *p, const json_t *root)
 	p->created_boot_ms = (uint64_t)boot;
 	p->timeout_ms = (uint64_t)timeout;
 	p->pid = (pid_t)pid;
-	p->input_pipe = pipe;
-	p->input_closed = closed;
+	p->input.state = !pipe ? PROCESS_INPUT_NONE
+		: closed       ? PROCESS_INPUT_CLOSED
+			       : PROCESS_INPUT_OPEN;
 	p->timed_out = timed_out;
 	p->kill_asked = kill_asked;
 	return read_end(p, end);

@@ -29,6 +29,15 @@
 /* See the head of this file. */
 enum process_state { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_ENDED, PROCESS_REMOVING };
 
+/* State of the standard input. The moves are in input.c. */
+enum process_input_state {
+	PROCESS_INPUT_NONE,   /* the command has none */
+	PROCESS_INPUT_OPEN,   /* a pipe, into which may be written */
+	PROCESS_INPUT_ENDING, /* it will be closed once the outbox is empty */
+	PROCESS_INPUT_CLOSED, /* by either side */
+	PROCESS_INPUT_STATES
+};
+
 struct process;
 struct processes;
 
@@ -55,11 +64,10 @@ struct process_waiter {
 
 /* The standard input, and what the command has not read of it. */
 struct process_input {
-	int fd; /* of the FIFO, -1 until something is written */
-	uv_poll_t poll;
-	bool poll_open, polling;
+	enum process_input_state state;
+	int fd;         /* of the FIFO, -1 until something is written, and once it is closed */
+	uv_poll_t poll; /* of fd; active while the outbox is not empty */
 	struct outbox outbox;
-	bool ending; /* close it once the outbox is empty */
 };
 
 /* One process. */
@@ -79,8 +87,7 @@ struct process {
 	bool let_go;    /* the link to the holder is closed */
 	bool gone;      /* no process of the tree lives any more */
 	bool timed_out, kill_asked;
-	bool overdue; /* the time limit has passed; unread events are being read first */
-	bool input_pipe, input_closed;
+	bool overdue;        /* the time limit has passed; unread events are being read first */
 	int error;           /* why the status is not known; 0: it is known */
 	int wait_status;     /* wait(2) status, once ended */
 	pid_t pid;           /* of the command, 0 until it runs */

@@ -210,7 +210,7 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 	p->created_ms = clock_wall_ms();
 	p->created_boot_ms = clock_boot_ms();
 	p->timeout_ms = o->timeout_ms;
-	p->input_pipe = o->input_pipe;
+	p->input.state = o->input_pipe ? PROCESS_INPUT_OPEN : PROCESS_INPUT_NONE;
 	p->hold_expected = o->hold;
 	p->command = shown_command(o, &p->command_cut);
 	p->cwd = strdup(o->cwd ? o->cwd : t->config.cwd);

@@ -38,16 +38,16 @@ json_t *process_json(const struct process *p)
 
 json_t *process_details_json(const struct process *p)
 {
+	static const char *const inputs[PROCESS_INPUT_STATES] = {[PROCESS_INPUT_NONE] = "none",
+		[PROCESS_INPUT_OPEN] = "pipe",
+		[PROCESS_INPUT_ENDING] = "pipe",
+		[PROCESS_INPUT_CLOSED] = "closed"};
 	json_t *json = process_json(p);
 	int code, members = process_count_members(p);
 	json_object_update_new(json,
 		json_pack("{s:s, s:I, s:s, s:{s:I, s:I}}", "cwd", p->cwd, "timeoutMs",
-			(json_int_t)p->timeout_ms, "stdin",
-			!p->input_pipe            ? "none"
-				: p->input_closed ? "closed"
-						  : "pipe",
-			"output", "oldest", (json_int_t)process_oldest(p), "head",
-			(json_int_t)p->head));
+			(json_int_t)p->timeout_ms, "stdin", inputs[p->input.state], "output",
+			"oldest", (json_int_t)process_oldest(p), "head", (json_int_t)p->head));
 	/* Living processes, also of a command that has ended. */
 	if (members >= 0)
 		json_object_set_new(json, "members", json_integer(members));

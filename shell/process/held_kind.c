@@ -88,7 +88,7 @@ static void on_end_unseen(struct held *h)
 {
 	struct process *p = process_of_held(h);
 	p->gone = true;
-	processes_remove(p->table, p, 0, NULL);
+	processes_remove(p, 0, NULL);
 }
 
 static int compare(const struct held *a, const struct held *b)

@@ -28,6 +28,9 @@ extern const struct held_kind process_kind;
 int process_create(
 	struct processes *t, const char *directory, int dir_fd, struct process **ret_process);
 
+/* Change its state. */
+void process_move(struct process *p, enum process_state state);
+
 /* Remove it from all lists, and free it once its handles are closed. */
 void process_release(struct process *p);
 

@@ -6,6 +6,7 @@
 #include "shell/process/internal.h"
 #include "shell/proc/tree.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,24 @@
 #define FOLLOWED_TURN ((size_t)16 << 10)
 /* After so many bytes the next turn comes later, and the holder need not wake the server. */
 #define FLOOD_BYTES ((size_t)8 << 10)
+
+/* Whether it counts for the limit of running processes. */
+static bool is_counted(enum process_state state)
+{
+	return state == PROCESS_STARTING || state == PROCESS_RUNNING;
+}
+
+void process_move(struct process *p, enum process_state state)
+{
+	static const bool allowed[PROCESS_STATES][PROCESS_STATES] = {
+		[PROCESS_STARTING] = {[PROCESS_RUNNING] = true, [PROCESS_REMOVING] = true},
+		[PROCESS_RUNNING] = {[PROCESS_ENDED] = true, [PROCESS_REMOVING] = true},
+		[PROCESS_ENDED] = {[PROCESS_REMOVING] = true},
+	};
+	assert(allowed[p->state][state]);
+	p->table->running -= is_counted(p->state) && !is_counted(state);
+	p->state = state;
+}
 
 const char *process_status(const struct process *p)
 {
@@ -117,7 +136,7 @@ static void note_pid(struct process *p, int pid)
 	if (p->state != PROCESS_STARTING || pid <= 0)
 		return;
 	p->pid = pid;
-	p->state = PROCESS_RUNNING;
+	process_move(p, PROCESS_RUNNING);
 	if (!p->held.adopted)
 		t->counters.started++;
 	process_save(p);
@@ -145,10 +164,8 @@ static void note_end(struct process *p, int status, int error, uint64_t offset, 
 	p->error = error;
 	p->end_offset = offset;
 	p->ended_ms = ended_ms > 0 ? ended_ms : 1;
-	if (p->state == PROCESS_RUNNING) {
-		p->state = PROCESS_ENDED;
-		t->running--;
-	}
+	if (p->state == PROCESS_RUNNING)
+		process_move(p, PROCESS_ENDED);
 	t->counters.ended++;
 	process_input_close(p);
 	if (!p->killing)
@@ -256,7 +273,7 @@ enum turn_next process_take_turn(struct held *h)
 	labels_forget(&p->labels, stream_oldest(&ring->bytes));
 	if (has_failed(p)) {
 		fail_start(p, REPORT_SETUP, -EIO);
-		processes_remove(t, p, 0, NULL);
+		processes_remove(p, 0, NULL);
 		return TURN_SLEEP;
 	}
 	bool followed = p->viewers != NULL;
@@ -331,7 +348,7 @@ void process_on_failed(struct held *h, enum report_stage stage, int error)
 	fail_start(p, stage, error);
 	p->gone = died; /* the removal finds leftovers */
 	if (died)
-		processes_remove(p->table, p, 0, NULL);
+		processes_remove(p, 0, NULL);
 	else if (p->held.adopted)
 		process_release(p); /* the holder lives: the next server may be able to attach */
 	else
@@ -365,7 +382,7 @@ void process_on_lost(struct held *h)
 	if (p->state == PROCESS_STARTING) {
 		fail_start(p, REPORT_SETUP, -ECONNRESET);
 		p->gone = true;
-		processes_remove(t, p, 0, NULL);
+		processes_remove(p, 0, NULL);
 		return;
 	}
 	note_end(p, 0, -ECONNRESET, p->head, clock_wall_ms());

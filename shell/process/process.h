@@ -27,7 +27,13 @@
 #define PROCESS_TIMEOUT_CODE 124
 
 /* See the head of this file. */
-enum process_state { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_ENDED, PROCESS_REMOVING };
+enum process_state {
+	PROCESS_STARTING,
+	PROCESS_RUNNING,
+	PROCESS_ENDED,
+	PROCESS_REMOVING,
+	PROCESS_STATES
+};
 
 /* State of the standard input. The moves are in input.c. */
 enum process_input_state {

@@ -21,7 +21,6 @@
 #include "shell/process/internal.h"
 #include "shell/words.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -260,7 +259,7 @@ int processes_start(
 	if (rc < 0)
 		return rc;
 	if (replaced)
-		processes_remove(t, replaced, 0, NULL);
+		processes_remove(replaced, 0, NULL);
 	rc = begin(t, o, &p);
 	if (rc < 0) {
 		t->counters.start_failures++;
@@ -272,13 +271,10 @@ int processes_start(
 
 /* Removing */
 
-void processes_remove(
-	struct processes *t, struct process *p, unsigned grace_ms, struct process_waiter *waiter)
+void processes_remove(struct process *p, unsigned grace_ms, struct process_waiter *waiter)
 {
-	assert(p->state != PROCESS_REMOVING);
 	bool attached = p->ring_open || p->kept;
-	t->running -= p->state != PROCESS_ENDED;
-	p->state = PROCESS_REMOVING;
+	process_move(p, PROCESS_REMOVING);
 	held_begin_end(&p->held, process_held_waiter(waiter));
 	if (attached || p->gone)
 		process_kill(p, grace_ms, NULL);
@@ -291,7 +287,7 @@ void processes_remove_all(struct processes *t)
 	struct process *p, *next = process_next(t, NULL);
 	while ((p = next)) {
 		next = process_next(t, p);
-		processes_remove(t, p, END_ALL_GRACE_MS, NULL);
+		processes_remove(p, END_ALL_GRACE_MS, NULL);
 	}
 }
 
@@ -307,14 +303,14 @@ void processes_sweep(struct processes *t)
 		if (!p->kept)
 			held_make_busy(&p->held); /* try to move its output again */
 		if (t->config.ttl_s > 0 && now > p->ended_ms + (uint64_t)t->config.ttl_s * 1000)
-			processes_remove(t, p, 0, NULL);
+			processes_remove(p, 0, NULL);
 		else if (now < p->ended_ms + PROCESSES_FRESH_MS)
 			fresh++;
 		else
 			old++;
 	}
 	for (; old > 0 && fresh + old > t->config.kept; old--)
-		processes_remove(t, oldest_ended(t, NULL), 0, NULL);
+		processes_remove(oldest_ended(t, NULL), 0, NULL);
 }
 
 /* Opening and closing the table */

@@ -126,8 +126,7 @@ struct process *process_next(const struct processes *t, const struct process *p)
 bool processes_id_is_valid(const char *id);
 
 /* Remove a process: kill its tree, end its holder, remove its files. waiter may be NULL. */
-void processes_remove(
-	struct processes *t, struct process *p, unsigned grace_ms, struct process_waiter *waiter);
+void processes_remove(struct process *p, unsigned grace_ms, struct process_waiter *waiter);
 
 /* Remove all. Poll processes_idle() for the end. */
 void processes_remove_all(struct processes *t);

@@ -402,7 +402,7 @@ static void kill_process(struct request *r)
 	log_write(LOG_INFO, "process", removing ? "removing" : "killing", "id", p->held.id, "peer",
 		r->peer, NULL);
 	if (removing)
-		processes_remove(a->processes, p, (unsigned)grace, &e->waiter);
+		processes_remove(p, (unsigned)grace, &e->waiter);
 	else
 		process_kill(p, (unsigned)grace, &e->waiter);
 }

@@ -470,7 +470,7 @@ Test(process, output_moves_to_a_file_and_the_holder_exits)
 	cr_assert_eq(process_oldest(p), 0);
 	cr_assert_eq(process_count_members(p), 0);
 	cr_assert_lt(sizeof *p, 4096);
-	processes_remove(&t.processes, p, 0, NULL);
+	processes_remove(p, 0, NULL);
 	cr_assert(LOOP_UNTIL(&t.loop, processes_idle(&t.processes)));
 	cr_assert_eq(count_directories(), 0);
 	cr_assert_eq(t.complaints, 0);
@@ -528,7 +528,7 @@ Test(process, kept_processes_are_adopted_without_a_holder)
 		cr_assert_eq(process_write(p, "x", 1), -ERR_NO_INPUT);
 		cr_assert_eq(t.processes.running, 0);
 	}
-	processes_remove(&t.processes, p, 0, &waiter);
+	processes_remove(p, 0, &waiter);
 	cr_assert(LOOP_UNTIL(&t.loop, t.done == 1 && processes_idle(&t.processes)));
 	cr_assert_eq(count_directories(), 0);
 }
@@ -645,7 +645,7 @@ Test(process, kept_process_whose_holder_hangs_can_be_removed)
 	unblock(p);
 	cr_assert(LOOP_UNTIL(&t.loop, p->kept));
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
-	processes_remove(&t.processes, p, 0, NULL);
+	processes_remove(p, 0, NULL);
 	cr_assert(LOOP_UNTIL(&t.loop, processes_idle(&t.processes)));
 	cr_assert_eq(count_directories(), 0);
 	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)), "it is continued and exits, or is killed");

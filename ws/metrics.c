@@ -66,7 +66,7 @@ static unsigned count_holders(const struct processes *t)
 {
 	unsigned count = 0;
 	for (struct process *p = NULL; (p = process_next(t, p));)
-		count += !p->let_go;
+		count += process_has_holder(p);
 	return count;
 }
 

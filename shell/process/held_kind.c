@@ -48,14 +48,14 @@ static void on_found(struct held *h)
 	struct process *p = process_of_held(h);
 	struct processes *t = p->table;
 	bool ending = h->place == HELD_ENDING;
-	int kept = ending ? -ENOENT : process_load_output(p, h->link.dir_fd);
-	if (kept < 0 && kept != -ENOENT)
-		t->callbacks->failed(t->user, h->directory, "cannot read its output", kept);
+	int rc = ending ? -ENOENT : process_load_output(p, h->link.dir_fd);
+	if (rc < 0 && rc != -ENOENT)
+		t->callbacks->failed(t->user, h->directory, "cannot read its output", rc);
 	p->state = ending         ? PROCESS_REMOVING
 		: p->ended_ms > 0 ? PROCESS_ENDED
 		: p->pid > 0      ? PROCESS_RUNNING
 				  : PROCESS_STARTING;
-	t->counters.adopted += p->kept;
+	t->counters.adopted += p->output == PROCESS_OUTPUT_FILE;
 	t->running += !ending && p->state != PROCESS_ENDED;
 }
 
@@ -63,7 +63,7 @@ static void on_found(struct held *h)
 static bool is_only_ending(struct held *h, int error)
 {
 	struct process *p = process_of_held(h);
-	if (!p->kept)
+	if (p->output != PROCESS_OUTPUT_FILE)
 		return false;
 	h->holder_lost = error == -ECONNREFUSED || error == -ENOENT;
 	if (error == 0)
@@ -81,7 +81,7 @@ static void on_end_again(struct held *h)
 static bool is_awaited(const struct held *h)
 {
 	const struct process *p = process_of_held(h);
-	return !p->ring_open && !p->kept && !h->holder_lost;
+	return p->output == PROCESS_OUTPUT_NONE && !h->holder_lost;
 }
 
 static void on_end_unseen(struct held *h)

@@ -28,9 +28,10 @@ void process_end_holder(struct process *p)
 {
 	struct held *h = &p->held;
 	bool removing = p->state == PROCESS_REMOVING, before = p->end_asked;
+	bool kept = p->output == PROCESS_OUTPUT_FILE;
 	p->end_asked = true;
 	/* There is no holder to end. */
-	if (p->let_go || h->taken || (p->kept && h->holder_lost)) {
+	if (!process_has_holder(p) || h->taken || (kept && h->holder_lost)) {
 		if (removing && h->taken)
 			process_release(p);
 		else if (removing)
@@ -39,7 +40,7 @@ void process_end_holder(struct process *p)
 			process_close_link(p);
 		return;
 	}
-	bool asked = !h->holder_lost && ((p->kept && before) || held_ask_to_end(h, END_GRACE_MS));
+	bool asked = !h->holder_lost && ((kept && before) || held_ask_to_end(h, END_GRACE_MS));
 	unsigned wait_ms = asked ? END_GRACE_MS + REMOVAL_WAIT_MS : 0;
 	if (h->removal.table && removing)
 		held_continue_as_end(h);

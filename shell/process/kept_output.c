@@ -17,9 +17,10 @@
 
 uint64_t process_oldest(const struct process *p)
 {
-	if (p->kept)
+	if (p->output == PROCESS_OUTPUT_FILE)
 		return p->oldest;
-	uint64_t oldest = p->ring_open ? stream_oldest(&p->held.link.ring.bytes) : 0;
+	uint64_t oldest = p->output == PROCESS_OUTPUT_RING ? stream_oldest(&p->held.link.ring.bytes)
+							   : 0;
 	if (oldest < p->labels.floor)
 		oldest = p->labels.floor;
 	return oldest < p->head ? oldest : p->head;
@@ -27,7 +28,7 @@ uint64_t process_oldest(const struct process *p)
 
 int process_open_output(struct process *p)
 {
-	if (!p->kept || p->file)
+	if (p->output != PROCESS_OUTPUT_FILE || p->file)
 		return 0;
 	int fd = openat(p->table->held.dir_fd, p->held.directory,
 		O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -40,7 +41,7 @@ int process_open_output(struct process *p)
 
 void process_close_output(struct process *p)
 {
-	if (!p->kept || p->viewers)
+	if (p->output != PROCESS_OUTPUT_FILE || p->viewers)
 		return;
 	output_file_close(p->file);
 	p->file = NULL;
@@ -48,10 +49,11 @@ void process_close_output(struct process *p)
 
 struct streams_range process_range(const struct process *p, uint64_t end, unsigned sources)
 {
+	bool in_file = p->output == PROCESS_OUTPUT_FILE;
 	return (struct streams_range){.bytes = &p->held.link.ring.bytes,
 		.labels = &p->labels,
-		.file = p->kept ? p->file : NULL,
-		.end = (p->kept ? p->file != NULL : p->ring_open) ? end : 0,
+		.file = in_file ? p->file : NULL,
+		.end = p->output == PROCESS_OUTPUT_RING || (in_file && p->file) ? end : 0,
 		.sources = sources};
 }
 
@@ -67,7 +69,8 @@ static void apply_facts(struct process *p, const struct output_file_facts *facts
 	p->error = facts->error;
 	p->timed_out = facts->timed_out;
 	p->kill_asked = facts->kill_asked;
-	p->kept = p->gone = true;
+	p->output = PROCESS_OUTPUT_FILE;
+	p->gone = true;
 }
 
 static int begin(struct process *p)
@@ -89,7 +92,6 @@ static void switch_to_file(struct process *p)
 {
 	apply_facts(p, &p->file->facts);
 	p->table->move_failing = false;
-	p->ring_open = false;
 	labels_finish(&p->labels);
 	process_close_output(p);
 	process_end_holder(p);
@@ -110,8 +112,8 @@ static void give_up(struct process *p, int error)
 
 bool process_move_output(struct process *p)
 {
-	if (p->state != PROCESS_ENDED || !p->gone || !p->ring_open || p->held.taken ||
-		uv_now(held_loop(&p->held)) < p->move_at_ms)
+	if (p->state != PROCESS_ENDED || !p->gone || p->output != PROCESS_OUTPUT_RING ||
+		p->held.taken || uv_now(held_loop(&p->held)) < p->move_at_ms)
 		return false;
 	int rc = p->file ? 0 : begin(p);
 	if (rc == 0)

@@ -69,7 +69,7 @@ void process_kill_done(struct process *p, int left)
 	p->held.survivors = left > 0 ? (unsigned)left : 0;
 	uv_timer_stop(&p->timer);
 	held_answer_waiters(&p->kill_waiters, &p->held, REPORT_READY, left > 0 ? -EBUSY : left);
-	if (p->state == PROCESS_REMOVING && (!p->end_asked || p->kept))
+	if (p->state == PROCESS_REMOVING && (!p->end_asked || p->output == PROCESS_OUTPUT_FILE))
 		process_end_holder(p);
 }
 
@@ -127,7 +127,7 @@ void process_start_time_limit(struct process *p)
 static bool may_have_ended(const struct process *p)
 {
 	const struct ring *ring = &p->held.link.ring;
-	return !p->overdue && p->ring_open &&
+	return !p->overdue && p->output == PROCESS_OUTPUT_RING &&
 		(stream_head(&ring->events) > p->events_offset ||
 			stream_head(&ring->bytes) > p->head || ring_is_blocked(ring));
 }

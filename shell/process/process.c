@@ -235,8 +235,8 @@ static bool has_failed(const struct process *p)
 static void read_events(struct process *p)
 {
 	struct event e;
-	for (size_t left = event_log_max(&p->held.link.ring.events); left > 0 && p->ring_open;
-		left--) {
+	for (size_t left = event_log_max(&p->held.link.ring.events);
+		left > 0 && p->output == PROCESS_OUTPUT_RING; left--) {
 		int rc = event_read(&p->held.link.ring.events, &p->events_offset, &e);
 		if (rc == 0)
 			return;
@@ -261,12 +261,12 @@ enum turn_next process_take_turn(struct held *h)
 	struct processes *t = p->table;
 	const struct ring *ring = &p->held.link.ring;
 	uint64_t before = p->head;
-	if (!p->ring_open)
+	if (p->output != PROCESS_OUTPUT_RING)
 		return TURN_SLEEP;
 	/* Read the head before the events, so that these label all output before it. */
 	p->head = stream_head(&ring->bytes);
 	read_events(p);
-	if (!p->ring_open)
+	if (p->output != PROCESS_OUTPUT_RING)
 		return TURN_SLEEP; /* a callback has closed it */
 	uint64_t head = p->head;
 	t->counters.bytes_out += head - before;
@@ -279,7 +279,7 @@ enum turn_next process_take_turn(struct held *h)
 	bool followed = p->viewers != NULL;
 	size_t flood = (size_t)(head - p->tail);
 	process_notify(p);
-	if (!p->ring_open)
+	if (p->output != PROCESS_OUTPUT_RING)
 		return TURN_SLEEP; /* a viewer has closed it */
 	p->tail = followed && head - p->tail > FOLLOWED_TURN ? p->tail + FOLLOWED_TURN : head;
 	if (p->held.holder_lost) {
@@ -311,13 +311,13 @@ static void open_ring(struct process *p)
 		log, control_events_tail(&link->control, stream_head(log)));
 	labels_init(&p->labels, p->events_offset == 0 ? 0 : UINT64_MAX, EVENT_SOURCE_TERMINAL);
 	p->head = p->tail = control_tail(&link->control, stream_head(&link->ring.bytes));
-	p->ring_open = true;
+	p->output = PROCESS_OUTPUT_RING;
 }
 
 void process_on_attached(struct held *h)
 {
 	struct process *p = process_of_held(h);
-	if (p->state == PROCESS_REMOVING || p->kept) {
+	if (p->state == PROCESS_REMOVING || p->output == PROCESS_OUTPUT_FILE) {
 		process_end_holder(p);
 		return;
 	}
@@ -330,7 +330,7 @@ void process_on_attached(struct held *h)
 	/* Asked before the turn, which then reads all output and events before the end. */
 	bool exited = ring_exited(&p->held.link.ring, &exit);
 	held_run_turn(h);
-	if (p->ring_open && exited) {
+	if (p->output == PROCESS_OUTPUT_RING && exited) {
 		note_exit(p); /* its event may be lost */
 		held_make_busy(&p->held);
 	}
@@ -341,7 +341,7 @@ void process_on_failed(struct held *h, enum report_stage stage, int error)
 	struct process *p = process_of_held(h);
 	bool died = error == -ECONNRESET || error == -ETIMEDOUT;
 	p->held.holder_lost = true;
-	if (p->state == PROCESS_REMOVING || p->kept) {
+	if (p->state == PROCESS_REMOVING || p->output == PROCESS_OUTPUT_FILE) {
 		process_end_holder(p);
 		return;
 	}
@@ -369,7 +369,7 @@ void process_on_lost(struct held *h)
 	}
 	if (p->state == PROCESS_ENDED && p->gone) {
 		/* It ended as asked, or after its time to live. The ring is still mapped. */
-		if (p->kept)
+		if (p->output == PROCESS_OUTPUT_FILE)
 			process_close_link(p);
 		else
 			held_make_busy(&p->held);
@@ -441,10 +441,21 @@ int process_create(
 	return 0;
 }
 
+bool process_has_holder(const struct process *p)
+{
+	return !p->held.link.closing;
+}
+
+/* The ring will be closed. */
+static void leave_ring(struct process *p)
+{
+	if (p->output == PROCESS_OUTPUT_RING)
+		p->output = PROCESS_OUTPUT_NONE;
+}
+
 void process_close_link(struct process *p)
 {
-	p->ring_open = false;
-	p->let_go = true;
+	leave_ring(p);
 	held_close(&p->held);
 }
 
@@ -454,7 +465,7 @@ void process_release(struct process *p)
 	struct process_viewer *v, *next;
 	t->running -= p->held.place == HELD_LISTED && p->state != PROCESS_ENDED;
 	held_release(&p->held);
-	p->ring_open = false;
+	leave_ring(p);
 	DL_FOREACH_SAFE (p->viewers, v, next) {
 		DL_DELETE(p->viewers, v);
 		v->gone(v->user);

@@ -35,6 +35,13 @@ enum process_state {
 	PROCESS_STATES
 };
 
+/* Where the output is. */
+enum process_output {
+	PROCESS_OUTPUT_NONE, /* nowhere: not attached to the holder yet, or removed */
+	PROCESS_OUTPUT_RING, /* the holder's */
+	PROCESS_OUTPUT_FILE, /* for good */
+};
+
 /* State of the standard input. The moves are in input.c. */
 enum process_input_state {
 	PROCESS_INPUT_NONE,   /* the command has none */
@@ -88,9 +95,8 @@ struct process {
 	uint64_t created_boot_ms;      /* since boot */
 	uint64_t timeout_ms;           /* 0 = none */
 	enum process_state state;
+	enum process_output output;
 	bool end_asked; /* the holder has been asked to end */
-	bool kept;      /* its output is in a file */
-	bool let_go;    /* the link to the holder is closed */
 	bool gone;      /* no process of the tree lives any more */
 	bool timed_out, kill_asked;
 	bool overdue;        /* the time limit has passed; unread events are being read first */
@@ -98,9 +104,8 @@ struct process {
 	int wait_status;     /* wait(2) status, once ended */
 	pid_t pid;           /* of the command, 0 until it runs */
 	uint64_t end_offset; /* end of the command's own output, once ended */
-	bool ring_open;
 	struct labels labels;
-	struct output_file *file; /* being written; once kept: being read, or NULL */
+	struct output_file *file; /* being written; of PROCESS_OUTPUT_FILE: being read, or NULL */
 	uint64_t move_at_ms;      /* loop time of the next try to write it */
 	uint64_t oldest;          /* offset at which the file begins */
 	uint64_t head;            /* of the ring: labels are known up to here */
@@ -122,6 +127,9 @@ const char *process_status(const struct process *p);
 
 /* Whether its exit code is known: 0 to 255; 128 + n for signal n; PROCESS_TIMEOUT_CODE. */
 bool process_exit_code(const struct process *p, int *ret_code);
+
+/* Whether it still has a holder, which may be ending. */
+bool process_has_holder(const struct process *p);
 
 /* Offset of the oldest output that can still be read. */
 uint64_t process_oldest(const struct process *p);

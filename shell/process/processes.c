@@ -273,7 +273,7 @@ int processes_start(
 
 void processes_remove(struct process *p, unsigned grace_ms, struct process_waiter *waiter)
 {
-	bool attached = p->ring_open || p->kept;
+	bool attached = p->output != PROCESS_OUTPUT_NONE;
 	process_move(p, PROCESS_REMOVING);
 	held_begin_end(&p->held, process_held_waiter(waiter));
 	if (attached || p->gone)
@@ -300,7 +300,7 @@ void processes_sweep(struct processes *t)
 		next = process_next(t, p);
 		if (p->state != PROCESS_ENDED || !p->gone)
 			continue;
-		if (!p->kept)
+		if (p->output != PROCESS_OUTPUT_FILE)
 			held_make_busy(&p->held); /* try to move its output again */
 		if (t->config.ttl_s > 0 && now > p->ended_ms + (uint64_t)t->config.ttl_s * 1000)
 			processes_remove(p, 0, NULL);

@@ -217,7 +217,7 @@ static bool is_read(const struct session *s)
 static bool is_followed(const struct process *p)
 {
 	const struct ring *ring = &p->held.link.ring;
-	return p->ring_open && p->head == stream_head(&ring->bytes) &&
+	return p->output == PROCESS_OUTPUT_RING && p->head == stream_head(&ring->bytes) &&
 		p->events_offset == stream_head(&ring->events) &&
 		atomic_load(&p->held.link.control.page->waiting) == 1;
 }

@@ -223,7 +223,7 @@ static struct process *start_blocked(struct process_options o)
 	close(fd);
 	cr_assert_eq(process_write(p, "\n", 1), 0);
 	cr_assert(LOOP_UNTIL(&t.loop, p->gone && t.processes.counters.keep_failures > 0));
-	cr_assert(p->ring_open && !p->kept && !p->let_go);
+	cr_assert(p->output == PROCESS_OUTPUT_RING && process_has_holder(p));
 	return p;
 }
 
@@ -457,7 +457,7 @@ Test(process, output_moves_to_a_file_and_the_holder_exits)
 		"out\nmore\n", "err\n", 128 + SIGTERM);
 	struct process *p = processes_find(&t.processes, "a");
 	pid_t holder = p->held.link.info.holder_pid;
-	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert(LOOP_UNTIL(&t.loop, !process_has_holder(p)));
 	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)));
 	cr_assert(has_file(p, OUTPUT_FILE));
 	cr_assert(!has_file(p, "s"));
@@ -502,7 +502,7 @@ Test(process, file_reports_what_the_ring_has_lost)
 	assert_cut(p);
 	snprintf(text, sizeof text, "%s", output(p, STREAMS_STDOUT));
 	unblock(p);
-	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert(LOOP_UNTIL(&t.loop, !process_has_holder(p)));
 	assert_cut(p);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), text);
 	p = next_server(1);
@@ -515,7 +515,7 @@ Test(process, kept_processes_are_adopted_without_a_holder)
 	struct process_waiter waiter = {.done = on_done, .user = &t};
 	struct process *p = start((struct process_options){
 		.id = "a", .command = "echo here; kill -SEGV $$", .session = "s"});
-	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert(LOOP_UNTIL(&t.loop, !process_has_holder(p)));
 	uint64_t ended_ms = p->ended_ms;
 	for (unsigned i = 0; i < 3; i++) {
 		p = next_server(1);
@@ -553,7 +553,7 @@ Test(process, server_killed_before_the_rename_writes_the_file_again)
 	cr_assert_eq(write(half, "half", 4), 4);
 	close(half);
 	close(fd);
-	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert(LOOP_UNTIL(&t.loop, !process_has_holder(p)));
 	cr_assert(!has_file(p, OUTPUT_FILE_NEW));
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
 	expect_exit_code(p, 9);
@@ -590,9 +590,9 @@ Test(process, server_killed_before_it_released_the_holder_does_so_later)
 	open_table(2);
 	cr_assert_eq(processes_adopt(&t.processes), 1);
 	p = processes_find(&t.processes, "a");
-	cr_assert(p->kept);
+	cr_assert(p->output == PROCESS_OUTPUT_FILE);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
-	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert(LOOP_UNTIL(&t.loop, !process_has_holder(p)));
 	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)));
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
 	cr_assert_eq(count_directories(), 1);
@@ -632,8 +632,8 @@ Test(process, kept_process_whose_holder_exits_while_attaching)
 	close(fd);
 	replace_holder(p);
 	p = next_server(1);
-	cr_assert(p->kept && p->held.link.state == LINK_ATTACHING);
-	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert(p->output == PROCESS_OUTPUT_FILE && p->held.link.state == LINK_ATTACHING);
+	cr_assert(LOOP_UNTIL(&t.loop, !process_has_holder(p)));
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
 }
 
@@ -643,7 +643,7 @@ Test(process, kept_process_whose_holder_hangs_can_be_removed)
 	pid_t holder = p->held.link.info.holder_pid;
 	cr_assert_eq(kill(holder, SIGSTOP), 0);
 	unblock(p);
-	cr_assert(LOOP_UNTIL(&t.loop, p->kept));
+	cr_assert(LOOP_UNTIL(&t.loop, p->output == PROCESS_OUTPUT_FILE));
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
 	processes_remove(p, 0, NULL);
 	cr_assert(LOOP_UNTIL(&t.loop, processes_idle(&t.processes)));
@@ -663,7 +663,7 @@ Test(process, output_survives_a_killed_holder)
 	cr_assert(LOOP_UNTIL(&t.loop, strcmp(output(b, STREAMS_STDOUT), "y\n") == 0));
 	cr_assert_eq(kill(b->held.link.info.holder_pid, SIGKILL), 0);
 	kill(-b->pid, SIGKILL);
-	cr_assert(LOOP_UNTIL(&t.loop, p->let_go && b->let_go));
+	cr_assert(LOOP_UNTIL(&t.loop, !process_has_holder(p) && !process_has_holder(b)));
 	p = next_server(2);
 	b = processes_find(&t.processes, "b");
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
@@ -675,7 +675,7 @@ Test(process, output_survives_a_killed_holder)
 Test(process, damaged_file_gives_no_output)
 {
 	struct process *p = start((struct process_options){.id = "a", .command = "echo x"});
-	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert(LOOP_UNTIL(&t.loop, !process_has_holder(p)));
 	int fd = directory_of(p);
 	int file = openat(fd, OUTPUT_FILE, O_WRONLY | O_CLOEXEC);
 	cr_assert_eq(ftruncate(file, 20), 0);
@@ -719,7 +719,7 @@ Test(process, reader_during_the_end_gets_all_output)
 	r = (struct reader){.process = p, .viewer = {.more = on_more, .user = &r}};
 	process_attach(p, &r.viewer);
 	cr_assert_eq(process_write(p, "\n", 1), 0);
-	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert(LOOP_UNTIL(&t.loop, !process_has_holder(p)));
 	cr_assert_not_null(p->file);
 	size_t length = 0;
 	do {

@@ -87,7 +87,7 @@ static bool is_awaited(const struct held *h)
 static void on_end_unseen(struct held *h)
 {
 	struct process *p = process_of_held(h);
-	p->gone = true;
+	process_move_tree(p, PROCESS_TREE_GONE);
 	processes_remove(p, 0, NULL);
 }
 
@@ -100,7 +100,7 @@ static int compare(const struct held *a, const struct held *b)
 static void on_ended(struct held *h)
 {
 	struct process *p = process_of_held(h);
-	p->gone = true;
+	process_move_tree(p, PROCESS_TREE_GONE);
 	process_discard(p);
 }
 

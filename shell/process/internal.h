@@ -31,6 +31,9 @@ int process_create(
 /* Change its state. */
 void process_move(struct process *p, enum process_state state);
 
+/* Change the state of its tree. */
+void process_move_tree(struct process *p, enum process_tree tree);
+
 /* Remove it from all lists, and free it once its handles are closed. */
 void process_release(struct process *p);
 

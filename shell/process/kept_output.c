@@ -70,7 +70,7 @@ static void apply_facts(struct process *p, const struct output_file_facts *facts
 	p->timed_out = facts->timed_out;
 	p->kill_asked = facts->kill_asked;
 	p->output = PROCESS_OUTPUT_FILE;
-	p->gone = true;
+	process_move_tree(p, PROCESS_TREE_GONE);
 }
 
 static int begin(struct process *p)
@@ -112,8 +112,9 @@ static void give_up(struct process *p, int error)
 
 bool process_move_output(struct process *p)
 {
-	if (p->state != PROCESS_ENDED || !p->gone || p->output != PROCESS_OUTPUT_RING ||
-		p->held.taken || uv_now(held_loop(&p->held)) < p->move_at_ms)
+	if (p->state != PROCESS_ENDED || p->tree != PROCESS_TREE_GONE ||
+		p->output != PROCESS_OUTPUT_RING || p->held.taken ||
+		uv_now(held_loop(&p->held)) < p->move_at_ms)
 		return false;
 	int rc = p->file ? 0 : begin(p);
 	if (rc == 0)

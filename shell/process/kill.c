@@ -6,6 +6,7 @@
 #include "pty/proc/proc.h"
 #include "shell/proc/tree.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 
@@ -16,10 +17,27 @@
 #define OVERDUE_MS 100u  /* for what the holder has written to be read */
 #define QUIET_MS 2000u   /* for the holder to report that none is left */
 
+void process_move_tree(struct process *p, enum process_tree tree)
+{
+	static const bool allowed[PROCESS_TREE_STATES][PROCESS_TREE_STATES] = {
+		[PROCESS_TREE_LIVES] = {[PROCESS_TREE_OVERDUE] = true,
+			[PROCESS_TREE_KILLING] = true,
+			[PROCESS_TREE_GONE] = true},
+		[PROCESS_TREE_OVERDUE] = {[PROCESS_TREE_KILLING] = true, [PROCESS_TREE_GONE] = true},
+		[PROCESS_TREE_KILLING] = {[PROCESS_TREE_LIVES] = true,
+			[PROCESS_TREE_KILLING] = true, /* sooner */
+			[PROCESS_TREE_GONE] = true},
+		[PROCESS_TREE_GONE] = {[PROCESS_TREE_GONE] = true},
+	};
+	assert(allowed[p->tree][tree]);
+	p->tree = tree;
+}
+
 /* The holder's pid; 0: none. It is known before the link is attached. */
 static pid_t holder_of(const struct process *p)
 {
-	return p->gone || p->held.holder_lost ? 0 : link_holder_pid(&p->held.link);
+	return p->tree == PROCESS_TREE_GONE || p->held.holder_lost ? 0
+								   : link_holder_pid(&p->held.link);
 }
 
 /* The pid above the tree: the supervisor or, if that has died, the holder. 0: none. */
@@ -65,7 +83,8 @@ int process_signal(struct process *p, int signo, bool tree)
 
 void process_kill_done(struct process *p, int left)
 {
-	p->killing = false;
+	if (p->tree == PROCESS_TREE_KILLING)
+		process_move_tree(p, PROCESS_TREE_LIVES);
 	p->held.survivors = left > 0 ? (unsigned)left : 0;
 	uv_timer_stop(&p->timer);
 	held_answer_waiters(&p->kill_waiters, &p->held, REPORT_READY, left > 0 ? -EBUSY : left);
@@ -90,7 +109,7 @@ void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *w
 	uint64_t now = uv_now(held_loop(&p->held));
 	if (waiter)
 		held_add_waiter(&p->kill_waiters, process_held_waiter(waiter));
-	if (p->gone || (!p->held.holder_lost && holder_of(p) == 0)) {
+	if (p->tree == PROCESS_TREE_GONE || (!p->held.holder_lost && holder_of(p) == 0)) {
 		process_kill_done(p, 0);
 		return;
 	}
@@ -100,9 +119,9 @@ void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *w
 		p->table->counters.killed++;
 		process_save(p);
 	}
-	if (p->killing && now + grace_ms >= p->kill_at_ms)
+	if (p->tree == PROCESS_TREE_KILLING && now + grace_ms >= p->kill_at_ms)
 		return; /* an earlier request kills it sooner */
-	p->killing = true;
+	process_move_tree(p, PROCESS_TREE_KILLING);
 	p->kill_at_ms = now + grace_ms;
 	p->give_up_at_ms = p->kill_at_ms + GIVE_UP_MS;
 	if (grace_ms > 0) {
@@ -119,7 +138,7 @@ void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *w
 void process_start_time_limit(struct process *p)
 {
 	uint64_t now = clock_boot_ms(), at = p->created_boot_ms + p->timeout_ms;
-	if (p->timeout_ms > 0 && !p->killing)
+	if (p->timeout_ms > 0 && p->tree != PROCESS_TREE_KILLING)
 		uv_timer_start(&p->timer, process_on_timer, at > now ? at - now : 0, 0);
 }
 
@@ -127,7 +146,7 @@ void process_start_time_limit(struct process *p)
 static bool may_have_ended(const struct process *p)
 {
 	const struct ring *ring = &p->held.link.ring;
-	return !p->overdue && p->output == PROCESS_OUTPUT_RING &&
+	return p->tree == PROCESS_TREE_LIVES && p->output == PROCESS_OUTPUT_RING &&
 		(stream_head(&ring->events) > p->events_offset ||
 			stream_head(&ring->bytes) > p->head || ring_is_blocked(ring));
 }
@@ -135,10 +154,10 @@ static bool may_have_ended(const struct process *p)
 void process_on_timer(uv_timer_t *timer)
 {
 	struct process *p = timer->data;
-	if (p->killing) {
+	if (p->tree == PROCESS_TREE_KILLING) {
 		kill_step(p);
 	} else if (p->state == PROCESS_RUNNING && may_have_ended(p)) {
-		p->overdue = true;
+		process_move_tree(p, PROCESS_TREE_OVERDUE);
 		uv_timer_start(&p->timer, process_on_timer, OVERDUE_MS, 0);
 	} else if (p->state == PROCESS_RUNNING) {
 		p->timed_out = true;

@@ -168,7 +168,7 @@ static void note_end(struct process *p, int status, int error, uint64_t offset, 
 		process_move(p, PROCESS_ENDED);
 	t->counters.ended++;
 	process_input_close(p);
-	if (!p->killing)
+	if (p->tree != PROCESS_TREE_KILLING)
 		uv_timer_stop(&p->timer);
 	process_save(p);
 	t->callbacks->ended(t->user, p);
@@ -177,9 +177,9 @@ static void note_end(struct process *p, int status, int error, uint64_t offset, 
 /* No process of the tree is left. */
 static void note_gone(struct process *p)
 {
-	if (p->gone)
+	if (p->tree == PROCESS_TREE_GONE)
 		return;
-	p->gone = true;
+	process_move_tree(p, PROCESS_TREE_GONE);
 	process_kill_done(p, 0);
 }
 
@@ -229,7 +229,7 @@ static void apply_event(struct process *p, const struct event *e)
 /* Whether the supervisor ended before it could start the command. */
 static bool has_failed(const struct process *p)
 {
-	return p->state == PROCESS_STARTING && p->gone;
+	return p->state == PROCESS_STARTING && p->tree == PROCESS_TREE_GONE;
 }
 
 static void read_events(struct process *p)
@@ -346,13 +346,14 @@ void process_on_failed(struct held *h, enum report_stage stage, int error)
 		return;
 	}
 	fail_start(p, stage, error);
-	p->gone = died; /* the removal finds leftovers */
-	if (died)
+	if (died) {
+		process_move_tree(p, PROCESS_TREE_GONE); /* the removal finds leftovers */
 		processes_remove(p, 0, NULL);
-	else if (p->held.adopted)
+	} else if (p->held.adopted) {
 		process_release(p); /* the holder lives: the next server may be able to attach */
-	else
+	} else {
 		process_discard(p);
+	}
 }
 
 void process_on_lost(struct held *h)
@@ -367,7 +368,7 @@ void process_on_lost(struct held *h)
 		process_kill_done(p, 0);
 		return;
 	}
-	if (p->state == PROCESS_ENDED && p->gone) {
+	if (p->state == PROCESS_ENDED && p->tree == PROCESS_TREE_GONE) {
 		/* It ended as asked, or after its time to live. The ring is still mapped. */
 		if (p->output == PROCESS_OUTPUT_FILE)
 			process_close_link(p);
@@ -381,7 +382,7 @@ void process_on_lost(struct held *h)
 	held_run_turn(h);
 	if (p->state == PROCESS_STARTING) {
 		fail_start(p, REPORT_SETUP, -ECONNRESET);
-		p->gone = true;
+		process_move_tree(p, PROCESS_TREE_GONE);
 		processes_remove(p, 0, NULL);
 		return;
 	}

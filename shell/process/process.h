@@ -35,6 +35,15 @@ enum process_state {
 	PROCESS_STATES
 };
 
+/* The tree: the command, and what it has started. The moves are in kill.c. */
+enum process_tree {
+	PROCESS_TREE_LIVES,   /* as far as is known, also after a kill that was given up */
+	PROCESS_TREE_OVERDUE, /* the time limit has passed; unread events are being read first */
+	PROCESS_TREE_KILLING, /* a kill is in progress */
+	PROCESS_TREE_GONE,    /* none of its processes lives any more */
+	PROCESS_TREE_STATES
+};
+
 /* Where the output is. */
 enum process_output {
 	PROCESS_OUTPUT_NONE, /* nowhere: not attached to the holder yet, or removed */
@@ -95,15 +104,14 @@ struct process {
 	uint64_t created_boot_ms;      /* since boot */
 	uint64_t timeout_ms;           /* 0 = none */
 	enum process_state state;
+	enum process_tree tree;
 	enum process_output output;
-	bool end_asked; /* the holder has been asked to end */
-	bool gone;      /* no process of the tree lives any more */
-	bool timed_out, kill_asked;
-	bool overdue;        /* the time limit has passed; unread events are being read first */
-	int error;           /* why the status is not known; 0: it is known */
-	int wait_status;     /* wait(2) status, once ended */
-	pid_t pid;           /* of the command, 0 until it runs */
-	uint64_t end_offset; /* end of the command's own output, once ended */
+	bool end_asked;             /* the holder has been asked to end */
+	bool timed_out, kill_asked; /* reasons to kill the tree while the command ran */
+	int error;                  /* why the status is not known; 0: it is known */
+	int wait_status;            /* wait(2) status, once ended */
+	pid_t pid;                  /* of the command, 0 until it runs */
+	uint64_t end_offset;        /* end of the command's own output, once ended */
 	struct labels labels;
 	struct output_file *file; /* being written; of PROCESS_OUTPUT_FILE: being read, or NULL */
 	uint64_t move_at_ms;      /* loop time of the next try to write it */
@@ -114,9 +122,8 @@ struct process {
 	bool hold_expected;
 	struct hold hold; /* of its output, until the expected reader comes */
 	struct process_viewer *viewers;
-	struct held_waiter *kill_waiters; /* waiters of kills */
-	uv_timer_t timer;                 /* the time limit, or the next step of a kill */
-	bool killing;
+	struct held_waiter *kill_waiters;   /* waiters of kills */
+	uv_timer_t timer;                   /* the time limit, or the next step of a kill */
 	uint64_t kill_at_ms, give_up_at_ms; /* loop time */
 	struct process_input input;
 	unsigned open_handles; /* to be closed before it is freed; the link is one */

@@ -231,7 +231,7 @@ static struct process *oldest_ended(const struct processes *t, const struct proc
 {
 	struct process *oldest = NULL;
 	for (struct process *p = NULL; (p = process_next(t, p));)
-		if (p != unless && p->state == PROCESS_ENDED && p->gone &&
+		if (p != unless && p->state == PROCESS_ENDED && p->tree == PROCESS_TREE_GONE &&
 			(!oldest || p->ended_ms < oldest->ended_ms))
 			oldest = p;
 	return oldest;
@@ -276,7 +276,7 @@ void processes_remove(struct process *p, unsigned grace_ms, struct process_waite
 	bool attached = p->output != PROCESS_OUTPUT_NONE;
 	process_move(p, PROCESS_REMOVING);
 	held_begin_end(&p->held, process_held_waiter(waiter));
-	if (attached || p->gone)
+	if (attached || p->tree == PROCESS_TREE_GONE)
 		process_kill(p, grace_ms, NULL);
 	else
 		process_await_attach(p, grace_ms);
@@ -298,7 +298,7 @@ void processes_sweep(struct processes *t)
 	unsigned fresh = 0, old = 0;
 	while ((p = next)) {
 		next = process_next(t, p);
-		if (p->state != PROCESS_ENDED || !p->gone)
+		if (p->state != PROCESS_ENDED || p->tree != PROCESS_TREE_GONE)
 			continue;
 		if (p->output != PROCESS_OUTPUT_FILE)
 			held_make_busy(&p->held); /* try to move its output again */

@@ -253,7 +253,7 @@ static bool has_output(struct output *o)
 	bool some = streams_read(&range, &at, byte, sizeof byte, &piece);
 	if (!some && piece.lost == 0)
 		o->cursor = at;
-	return some || piece.lost > 0 || p->gone ||
+	return some || piece.lost > 0 || p->tree == PROCESS_TREE_GONE ||
 		(p->ended_ms > 0 && at >= process_command_end(p));
 }
 

@@ -166,7 +166,7 @@ static void assert_runs(struct process_options o, const char *out, const char *e
 {
 	int code = -1;
 	struct process *p = start(o);
-	cr_assert(LOOP_UNTIL(&t.loop, p->gone));
+	cr_assert(LOOP_UNTIL(&t.loop, p->tree == PROCESS_TREE_GONE));
 	cr_assert(process_exit_code(p, &code));
 	cr_assert_str_eq(output(p, STREAMS_STDERR), err);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), out);
@@ -222,7 +222,8 @@ static struct process *start_blocked(struct process_options o)
 	cr_assert_eq(mkdirat(fd, OUTPUT_FILE_NEW, 0700), 0);
 	close(fd);
 	cr_assert_eq(process_write(p, "\n", 1), 0);
-	cr_assert(LOOP_UNTIL(&t.loop, p->gone && t.processes.counters.keep_failures > 0));
+	cr_assert(LOOP_UNTIL(
+		&t.loop, p->tree == PROCESS_TREE_GONE && t.processes.counters.keep_failures > 0));
 	cr_assert(p->output == PROCESS_OUTPUT_RING && process_has_holder(p));
 	return p;
 }
@@ -321,7 +322,7 @@ Test(process, preamble_is_restored_and_leaves_no_trace)
 		.env_count = 2,
 	};
 	struct process *p = start(o);
-	cr_assert(LOOP_UNTIL(&t.loop, p->gone));
+	cr_assert(LOOP_UNTIL(&t.loop, p->tree == PROCESS_TREE_GONE));
 	expect_exit_code(p, 4);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT),
 		"hello world\nf bash unset\nsession|re'quest\n$x|new|1|gone|huBc\n");
@@ -357,7 +358,7 @@ Test(process, next_server_adopts_processes)
 	cr_assert(LOOP_UNTIL(&t.loop, strcmp(output(p, STREAMS_STDOUT), "got word\n") == 0));
 	cr_assert_eq(process_end_input(p), 0);
 	cr_assert_eq(process_write(p, "x", 1), -EPIPE);
-	cr_assert(LOOP_UNTIL(&t.loop, p->gone));
+	cr_assert(LOOP_UNTIL(&t.loop, p->tree == PROCESS_TREE_GONE));
 	expect_exit_code(p, 6);
 	cr_assert_eq(t.complaints, 0);
 }
@@ -373,7 +374,7 @@ Test(process, kill_reports_when_all_are_gone)
 	process_kill(p, 50, &waiter);
 	cr_assert(LOOP_UNTIL(&t.loop, t.done == 1));
 	cr_assert_eq(t.error, 0);
-	cr_assert(p->gone);
+	cr_assert(p->tree == PROCESS_TREE_GONE);
 	cr_assert_eq(process_count_members(p), 0);
 	cr_assert_str_eq(process_status(p), "killed");
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "up\n");
@@ -394,12 +395,12 @@ Test(process, kill_that_finds_no_memory_fails)
 	cr_assert_gt(shortage_over(), 0);
 	cr_assert(over);
 	cr_expect_eq(t.error, -ENOMEM);
-	cr_expect_not(p->gone);
+	cr_expect(p->tree != PROCESS_TREE_GONE);
 	waiter = (struct process_waiter){.done = on_done, .user = &t};
 	process_kill(p, 0, &waiter);
 	cr_assert(LOOP_UNTIL(&t.loop, t.done == 2));
 	cr_expect_eq(t.error, 0);
-	cr_expect(p->gone);
+	cr_expect(p->tree == PROCESS_TREE_GONE);
 }
 
 Test(process, old_ended_processes_are_removed)
@@ -407,7 +408,8 @@ Test(process, old_ended_processes_are_removed)
 	static const char *const ids[] = {"a", "b", "c", "d"};
 	for (unsigned i = 0; i < 4; i++) {
 		start((struct process_options){.id = ids[i], .command = "true"});
-		cr_assert(LOOP_UNTIL(&t.loop, processes_find(&t.processes, ids[i])->gone));
+		cr_assert(LOOP_UNTIL(
+			&t.loop, processes_find(&t.processes, ids[i])->tree == PROCESS_TREE_GONE));
 	}
 	cr_assert_eq(processes_count(&t.processes), 4, "recent ones are kept beyond the limit");
 	for (unsigned i = 0; i < 4; i++)
@@ -425,7 +427,7 @@ Test(process, meta_is_read_back_or_refused)
 	static const char *const broken[] = {"", "{}", "[1]", "{\"id\":\"../x\"}"};
 	struct process *p = start((struct process_options){
 		.id = "a", .command = "kill -9 $$", .session = "s", .timeout_ms = 5000});
-	cr_assert(LOOP_UNTIL(&t.loop, p->gone));
+	cr_assert(LOOP_UNTIL(&t.loop, p->tree == PROCESS_TREE_GONE));
 	struct process other = {0};
 	int fd = directory_of(p);
 	cr_assert_eq(process_meta_load(fd, &other), 0);
@@ -545,7 +547,7 @@ Test(process, server_killed_before_the_rename_writes_the_file_again)
 	cr_assert_eq(processes_adopt(&t.processes), 1);
 	cr_assert(LOOP_UNTIL(&t.loop, !processes_adopting(&t.processes)));
 	p = processes_find(&t.processes, "a");
-	cr_assert(LOOP_UNTIL(&t.loop, p->gone));
+	cr_assert(LOOP_UNTIL(&t.loop, p->tree == PROCESS_TREE_GONE));
 	/* A half-written file. */
 	unblock(p);
 	int fd = directory_of(p);

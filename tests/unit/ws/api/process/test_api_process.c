@@ -62,7 +62,8 @@ static void end_all(int status)
 	const struct process *p = memory_api_process("p");
 	end_command(status);
 	memory_holder_exit(memory_api_process_holder("p"), status);
-	cr_assert(LOOP_UNTIL(&memory_api.loop, p->gone && !process_has_holder(p)));
+	cr_assert(LOOP_UNTIL(
+		&memory_api.loop, p->tree == PROCESS_TREE_GONE && !process_has_holder(p)));
 }
 
 static unsigned count_directories(void)

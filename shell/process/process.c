@@ -330,7 +330,7 @@ void process_on_attached(struct held *h)
 	/* Asked before the turn, which then reads all output and events before the end. */
 	bool exited = ring_exited(&p->held.link.ring, &exit);
 	held_run_turn(h);
-	if (p->output == PROCESS_OUTPUT_RING && exited) {
+	if (p->state != PROCESS_REMOVING && p->output == PROCESS_OUTPUT_RING && exited) {
 		note_exit(p); /* its event may be lost */
 		held_make_busy(&p->held);
 	}
@@ -380,6 +380,8 @@ void process_on_lost(struct held *h)
 	t->callbacks->failed(t->user, p->held.id,
 		h->taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
 	held_run_turn(h);
+	if (p->state == PROCESS_REMOVING)
+		return; /* it has read that the start failed */
 	if (p->state == PROCESS_STARTING) {
 		fail_start(p, REPORT_SETUP, -ECONNRESET);
 		process_move_tree(p, PROCESS_TREE_GONE);

@@ -239,6 +239,14 @@ Test(api_process_start, holder_dies_or_supervisor_exits_while_starting)
 	call_await(c);
 	cr_expect_eq(call_status(c), 500);
 	cr_expect_str_eq(call_code(c), "PROCESS_ERROR");
+	/* Both, before the server reads of the exit. */
+	c = memory_api_begin(START, "{'command':'x','processId':'r'}");
+	memory_api_settle();
+	memory_holder_exit(memory_api_process_holder("r"), 126 << 8);
+	memory_holder_die(memory_api_process_holder("r"));
+	call_await(c);
+	cr_expect_str_eq(call_code(c), "PROCESS_ERROR");
+	cr_expect_eq(memory_api.processes.counters.ended, 0);
 }
 
 Test(api_process_start, process_starts_without_its_client)

@@ -57,9 +57,12 @@ enum exec_stream exec_stream_of(enum exec_streams streams, enum event_source sou
 
 int exec_make_nonce(struct executor *x)
 {
-	int rc = id_hex(x->nonce, sizeof x->nonce);
-	x->possible = rc == 0;
-	return rc;
+	return id_hex(x->nonce, sizeof x->nonce);
+}
+
+bool exec_is_possible(const struct executor *x)
+{
+	return x->nonce[0] != '\0';
 }
 
 /* Memory */

@@ -131,7 +131,6 @@ struct exec {
 	char *input;           /* path of its standard input until it is over; NULL: the terminal */
 	bool has_input;        /* that is a file in the session's directory */
 	uint64_t input_due_ms; /* loop time of the next exec_input_tick(); 0: none */
-	bool adopted;          /* an earlier server has started it */
 	bool patient;          /* it queues, whatever is in the way */
 	bool left;             /* adopted before its end; its caller has not been notified yet */
 	bool unsure;           /* start events may be lost, so a missing one proves nothing */

@@ -122,7 +122,7 @@ void exec_open(struct executor *x, bool adopted)
 {
 	const struct ring *ring = &x->pane->held.link.ring;
 	x->script_fd = -1;
-	if (!x->possible)
+	if (!exec_is_possible(x))
 		return;
 	int fd = held_open_descriptor(&x->pane->held, WIRE_FIXED_FD_SCRIPT, O_RDWR);
 	if (fd < 0) {

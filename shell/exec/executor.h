@@ -68,10 +68,9 @@ struct executor {
 	struct executors *all;        /* shared by all executors */
 	void *user;                   /* of all->callbacks */
 	enum integration_shell shell; /* which shell runs */
-	bool possible;                /* the shell has been given the integration */
 	bool history;                 /* what EXEC_HISTORY_DEFAULT stands for */
 	bool open;
-	char nonce[INTEGRATION_NONCE_LENGTH + 1];
+	char nonce[INTEGRATION_NONCE_LENGTH + 1]; /* "": the shell has no integration */
 	int script_fd;
 	struct outline outline;
 	enum exec_prompt prompt;
@@ -119,12 +118,14 @@ struct executor {
 	bool environment_asked;      /* the shell has been asked for it */
 	uint8_t *held;               /* other input that is held back */
 	size_t held_length;
-	struct executor *prev, *next; /* in the list executors.busy */
-	bool listed;                  /* it is in there */
+	struct executor *prev, *next; /* in the list executors.busy; prev is NULL outside of it */
 };
 
 /* Make a nonce for a session whose shell gets the integration. Returns 0 or a negative errno. */
 int exec_make_nonce(struct executor *x);
+
+/* Whether the shell has been given the integration. */
+bool exec_is_possible(const struct executor *x);
 
 /*
  * Begin to follow the shell. The pane's history and the blocks must be open. adopted: an earlier

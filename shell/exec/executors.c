@@ -37,9 +37,8 @@ static void on_ticker(uv_timer_t *timer)
 void executors_add_busy(struct executor *x)
 {
 	struct executors *all = x->all;
-	if (x->listed)
+	if (x->prev)
 		return;
-	x->listed = true;
 	DL_APPEND(all->busy, x);
 	if (!uv_is_active((uv_handle_t *)&all->ticker))
 		uv_timer_start(&all->ticker, on_ticker, EXEC_TICK_MS, EXEC_TICK_MS);
@@ -47,8 +46,8 @@ void executors_add_busy(struct executor *x)
 
 void executors_remove_busy(struct executor *x)
 {
-	if (!x->listed)
+	if (!x->prev)
 		return;
-	x->listed = false;
 	DL_DELETE(x->all->busy, x);
+	x->prev = NULL;
 }

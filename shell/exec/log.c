@@ -182,7 +182,6 @@ static struct exec *read_common(const json_t *root)
 	e->number = (uint64_t)json_integer_value(json_object_get(root, "number"));
 	e->caller = (uint64_t)json_integer_value(json_object_get(root, "caller"));
 	e->status = -1;
-	e->adopted = true;
 	e->output_max = EXEC_OUTPUT_DEFAULT;
 	const char *author = json_string_value(json_object_get(root, "author"));
 	if (exec_set_names(e, &(struct exec_names){key, author, label, NULL}) && e->command)

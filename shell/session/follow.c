@@ -319,7 +319,7 @@ static int open_history(struct session *session)
 	int rc = history_init(&session->pane.history, &link->ring, &link->control);
 	if (rc < 0)
 		return rc;
-	if (session->executor.possible)
+	if (exec_is_possible(&session->executor))
 		history_set_secret(&session->pane.history, session->executor.nonce);
 	if (session->pane.held.adopted)
 		history_catch_up(&session->pane.history);

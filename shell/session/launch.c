@@ -75,7 +75,7 @@ int launch_prepare(
 	const struct executor *x = &session->executor;
 	size_t n = 0;
 	l->argv[n++] = session->pane.shell;
-	if (!x->possible) {
+	if (!exec_is_possible(x)) {
 		for (char **word = session->shell_arguments; word && *word; word++)
 			l->argv[n++] = *word;
 		l->argv[n] = NULL;

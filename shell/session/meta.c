@@ -52,7 +52,7 @@ int meta_save(int dir_fd, const struct session *s)
 		screen_unicode_name(s->pane.unicode));
 	if (root)
 		json_object_set_new(root, "history", json_boolean(s->executor.history));
-	if (root && s->executor.possible)
+	if (root && exec_is_possible(&s->executor))
 		json_object_set_new(root, "nonce", json_string(s->executor.nonce));
 	if (root && s->argv)
 		json_object_set_new(root, "argv", argv_json(s->argv));
@@ -91,10 +91,10 @@ static int read_meta(struct session *s, const json_t *root)
 	if (read_argv(json_object_get(root, "argv"), &s->argv) < 0 ||
 		read_argv(json_object_get(root, "shellArgs"), &s->shell_arguments) < 0)
 		return -ENOMEM;
-	if (strlen(nonce) == INTEGRATION_NONCE_LENGTH) {
+	enum integration_shell known = integration_shell_of(shell);
+	if (strlen(nonce) == INTEGRATION_NONCE_LENGTH && known != INTEGRATION_NONE) {
 		snprintf(s->executor.nonce, sizeof s->executor.nonce, "%s", nonce);
-		s->executor.shell = integration_shell_of(shell);
-		s->executor.possible = s->executor.shell != INTEGRATION_NONE;
+		s->executor.shell = known;
 	}
 	return 0;
 }

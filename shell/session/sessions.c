@@ -142,7 +142,7 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		.memory = s->config.bounds->memory,
 		.respawn = session->on_shell_exit == SHELL_EXIT_RESPAWN,
 		/* A command cannot be typed into a stopped terminal. */
-		.no_flow = session->executor.possible,
+		.no_flow = exec_is_possible(&session->executor),
 	};
 	rc = held_start(&session->pane.held, &options);
 out:

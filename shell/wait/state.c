@@ -201,7 +201,7 @@ static void read_foreground(const struct pane *p, struct executor *x, struct pan
 		.shell = target.shell,
 		.marked = x->open && x->prompt != EXEC_PROMPT_NONE,
 		.prompt = x->prompt,
-		.starting = x->possible && exec_shell_is_starting(x) && exec_shell_is_ours(x),
+		.starting = exec_shell_is_starting(x) && exec_shell_is_ours(x),
 		.executing = x->current != NULL,
 		.alternate = t->alternate,
 		.begun = x->current && x->current->state == EXEC_RUNNING,

@@ -100,7 +100,6 @@ static void make_shell(void)
 		.typing = &s.typing,
 		.all = &s.all,
 		.user = &s,
-		.possible = true,
 		.nonce = MEMORY_PANE_NONCE};
 	s.watcher = (struct exec_watcher){.changed = on_changed, .gone = on_gone, .user = &s};
 	open_executor(&s);

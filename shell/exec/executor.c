@@ -262,8 +262,7 @@ void exec_tick(struct executor *x)
 	if (x->current)
 		tick_current(x->current);
 	bool newborn = exec_shell_is_starting(x) && exec_now(x) < x->born_ms + EXEC_STARTUP_MS;
-	if (x->held_length > 0 && exec_now(x) >= x->hold_until_ms && !newborn &&
-		!(x->current && x->current->state == EXEC_STARTING))
+	if (exec_now(x) >= x->hold_until_ms && !newborn)
 		exec_release_input(x);
 	exec_line_end_tick(x);
 	tick_queue(x);

@@ -98,7 +98,6 @@ struct executor {
 	bool error_terminal_asked; /* the holder has been asked for it */
 	bool newborn;              /* this server has started the shell */
 	bool first_due;            /* and its first prompt is being drawn */
-	bool releasing;            /* held input is being typed */
 	uint64_t born_ms;          /* loop time of the shell's start */
 	uint64_t looked_ms;     /* loop time of the last look at readers before the first prompt */
 	uint64_t hold_until_ms; /* loop time up to which other input is held */

@@ -118,7 +118,7 @@ int exec_type_key(struct executor *x, const char *keys, size_t length);
 /* At the prompt, undo the modes that a program has left on its terminal. */
 void exec_undo_leftovers(struct executor *x);
 
-/* Write the input that was held back. */
+/* Write the input that was held back, unless a command is being typed. */
 void exec_release_input(struct executor *x);
 
 /* E runs since these times (wall clock, since boot). Starts its time limit. */

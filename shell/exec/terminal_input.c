@@ -201,14 +201,17 @@ void exec_undo_leftovers(struct executor *x)
 	x->prompt_ms = exec_now(x);
 }
 
+/* Whether a command has been typed and has not begun: the shell would take input for its line. */
+static bool is_typing(const struct executor *x)
+{
+	return x->current && x->current->state == EXEC_STARTING;
+}
+
 /* Whether to hold input back. Signal keys such as Ctrl-C wait only until the command has begun. */
 static bool has_to_wait(const struct executor *x, const char *text, size_t length)
 {
-	const struct exec *e = x->current;
-	if (e && e->state == EXEC_STARTING)
+	if (is_typing(x))
 		return true;
-	if (x->releasing)
-		return false;
 	/*
 	 * Keep the order of held input. Before the first prompt, startup files could read it; while
 	 * that prompt is being drawn, the kernel would echo it and readline would again.
@@ -222,6 +225,7 @@ static bool has_to_wait(const struct executor *x, const char *text, size_t lengt
 	return true;
 }
 
+/* Returns 0 or -ENOBUFS. */
 static int hold_input(struct executor *x, const void *bytes, size_t length)
 {
 	/* It must fit into the link's queue afterwards. */
@@ -234,7 +238,8 @@ static int hold_input(struct executor *x, const void *bytes, size_t length)
 	memcpy(x->held + x->held_length, bytes, length);
 	x->held_length += length;
 	executors_add_busy(x);
-	return 1;
+	pane_note_typed(x->pane); /* its bytes are counted when they are written */
+	return 0;
 }
 
 size_t exec_input_waiting(const struct executor *x)
@@ -242,14 +247,11 @@ size_t exec_input_waiting(const struct executor *x)
 	return link_input_queued(&x->pane->held.link) + x->held_length;
 }
 
-/* Track input. Returns 0 if it is to be written, 1 if it is held back, or -ENOBUFS. */
-static int track_input(struct executor *x, const void *bytes, size_t length)
+/* Write input now. Returns 0 or a negative errno. */
+static int write_input(struct executor *x, const void *bytes, size_t length)
 {
 	const char *text = bytes;
-	if (!x->open || length == 0)
-		return 0;
-	if (has_to_wait(x, text, length))
-		return hold_input(x, bytes, length);
+	struct exec *e = x->current;
 	for (size_t i = 0; i < length; i++) {
 		bool was_open = x->paste.open;
 		typing_follow_paste(&x->paste, text + i, 1);
@@ -261,11 +263,11 @@ static int track_input(struct executor *x, const void *bytes, size_t length)
 			x->entered_ms = exec_now(x);
 		}
 	}
-	if (x->current)
-		x->current->interleaved = true;
-	if (x->current && x->current->state == EXEC_RUNNING && memchr(bytes, 0x03, length))
-		exec_note_interrupt(x->current);
-	return 0;
+	if (e)
+		e->interleaved = true;
+	if (e && e->state == EXEC_RUNNING && memchr(bytes, 0x03, length))
+		exec_note_interrupt(e);
+	return pane_write(x->pane, bytes, length);
 }
 
 int exec_write(struct executor *x, const void *bytes, size_t length)
@@ -273,15 +275,13 @@ int exec_write(struct executor *x, const void *bytes, size_t length)
 	struct pane *p = x->pane;
 	if (!p->life.runs)
 		return -ERR_NOT_RUNNING;
-	int rc = track_input(x, bytes, length);
-	if (rc == 0)
+	if (!x->open || length == 0)
 		return pane_write(p, bytes, length);
-	if (rc < 0) {
-		p->counters->input_refused++;
-		return rc;
-	}
-	pane_note_typed(p); /* its bytes are counted when they are written */
-	return 0;
+	if (!has_to_wait(x, bytes, length))
+		return write_input(x, bytes, length);
+	int rc = hold_input(x, bytes, length);
+	p->counters->input_refused += rc < 0;
+	return rc;
 }
 
 /*
@@ -301,16 +301,14 @@ static bool would_be_cut(const struct executor *x)
 
 void exec_release_input(struct executor *x)
 {
-	if (would_be_cut(x))
+	if (x->held_length == 0 || is_typing(x) || would_be_cut(x))
 		return;
 	uint8_t *held = x->held;
 	size_t length = x->held_length;
 	x->held = NULL;
 	x->held_length = 0;
-	x->releasing = true;
-	if (length > 0 && exec_write(x, held, length) < 0)
+	if (!x->pane->life.runs || write_input(x, held, length) < 0)
 		x->all->callbacks->failed(
 			x->user, "input that waited for a command to begin was lost", -ENOBUFS);
-	x->releasing = false;
 	free(held);
 }

@@ -7,6 +7,7 @@
 #include "shell/id.h"
 #include "shell/own_error.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,6 +37,17 @@ const char *exec_end_name(enum exec_end end)
 		[EXEC_END_LOST] = "lost",
 		[EXEC_END_UNKNOWN] = "unknown"};
 	return names[end];
+}
+
+void exec_move(struct exec *e, enum exec_state state)
+{
+	/* An adopting server reads the report of a start again. */
+	static const unsigned moves[] = {[EXEC_QUEUED] = 1u << EXEC_STARTING | 1u << EXEC_DONE,
+		[EXEC_STARTING] = 1u << EXEC_RUNNING | 1u << EXEC_DONE,
+		[EXEC_RUNNING] = 1u << EXEC_RUNNING | 1u << EXEC_DONE,
+		[EXEC_DONE] = 0};
+	assert(moves[e->state] & 1u << state);
+	e->state = state;
 }
 
 int exec_status_of(int wait_status)
@@ -426,7 +438,7 @@ void exec_finish(struct exec *e, enum exec_end end)
 		x->queued--;
 		exec_release_claims(e);
 	}
-	e->state = EXEC_DONE;
+	exec_move(e, EXEC_DONE);
 	e->end = end;
 	if (e->ended_ms == 0)
 		e->ended_ms = clock_wall_ms();

@@ -4,8 +4,7 @@
  * marks and records (shell/output/outline.h), and reports the true status and the exact range of
  * the output in the ring. A result that is not known is reported as unknown.
  *
- * States: queued -> starting (typed, the shell has not reported its start) -> running -> done. A
- * session keeps up to EXECS_KEPT done execs, so that their results can be fetched later, also from
+ * A session keeps up to EXECS_KEPT done execs, so that their results can be fetched later, also from
  * the next server.
  *
  * An exec is on disk before its client gets an answer, so every later server finds it. A server
@@ -39,8 +38,13 @@
 #define EXEC_OUTPUT_BUDGET ((size_t)256 << 20) /* bytes kept for all running execs */
 #define EXEC_GRACE_MS 2000u                    /* between two signals of exec_cancel() */
 
-/* See the head of this file. */
-enum exec_state { EXEC_QUEUED, EXEC_STARTING, EXEC_RUNNING, EXEC_DONE };
+/* The life of an exec, see exec_move(). */
+enum exec_state {
+	EXEC_QUEUED,   /* not typed yet */
+	EXEC_STARTING, /* typed; the shell has not reported its start */
+	EXEC_RUNNING,  /* the shell has reported its start */
+	EXEC_DONE,     /* over, or known not to run: see enum exec_end */
+};
 
 /* "queued", "starting", "running", "done". */
 const char *exec_state_name(enum exec_state state);

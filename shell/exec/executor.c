@@ -236,7 +236,6 @@ static void tick_current(struct exec *e)
 {
 	uint64_t now = exec_now(e->executor);
 	if (e->record_due_ms > 0 && now >= e->record_due_ms) {
-		e->state = EXEC_RUNNING; /* it ran, with or without a start record */
 		exec_finish(e, EXEC_END_PROMPT);
 		return;
 	}

@@ -11,6 +11,9 @@ uint64_t exec_now(const struct executor *x);
 /* Type the next exec in the queue, if the shell is ready. */
 void exec_type_next(struct executor *x);
 
+/* Change its state. Asserts that its life allows that. */
+void exec_move(struct exec *e, enum exec_state state);
+
 /* End it: move it from the queue, or from current, to finished; log it and call its watchers. */
 void exec_finish(struct exec *e, enum exec_end end);
 

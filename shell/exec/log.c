@@ -206,7 +206,7 @@ static bool read_done(const json_t *root, struct exec *e)
 		    &interleaved, "timedOut", &timed_out, "lost", &lost) < 0 ||
 		end < 0 || end > EXEC_END_UNKNOWN)
 		return false;
-	e->state = EXEC_DONE;
+	exec_move(e, EXEC_DONE);
 	e->end = (enum exec_end)end;
 	e->started_ms = (uint64_t)started;
 	e->ended_ms = (uint64_t)ended;
@@ -310,7 +310,7 @@ static struct exec *load_typed(struct executor *x, bool *ret_short)
 	if (e) {
 		e->header_length = json_object_get(root, "began") ? length : 0;
 		e->executor = x;
-		e->state = EXEC_STARTING;
+		exec_move(e, EXEC_STARTING);
 		e->typed_ms = exec_now(x);
 		const char *seal = json_string_value(json_object_get(root, "seal"));
 		seal_read(&e->seal, seal ? seal : "");
@@ -334,7 +334,7 @@ static void end_unfinished(struct executor *x, struct exec **list, uint64_t type
 	struct exec *first = *list, *e;
 	while ((e = *list)) {
 		DL_DELETE(*list, e);
-		e->state = EXEC_DONE;
+		exec_move(e, EXEC_DONE);
 		bool certain = e->number > typed && !x->log.frozen;
 		e->end = certain ? EXEC_END_NOT_STARTED : EXEC_END_UNKNOWN;
 		e->ended_ms = clock_wall_ms();

@@ -173,7 +173,7 @@ static void on_mark(void *user, const struct mark *mark)
 
 void exec_note_start(struct exec *e, uint64_t started_ms, uint64_t started_boot_ms)
 {
-	e->state = EXEC_RUNNING;
+	exec_move(e, EXEC_RUNNING);
 	e->started_ms = started_ms;
 	e->started_boot_ms = started_boot_ms;
 	if (e->timeout_ms > 0) {

@@ -91,7 +91,7 @@ int exec_type(struct exec *e)
 	char keys[sizeof INTEGRATION_LOAD + SEAL_TYPED + 1], seal[SEAL_TYPED + 1];
 	struct executor *x = e->executor;
 	struct integration_command *plan = &e->plan;
-	e->state = EXEC_STARTING;
+	exec_move(e, EXEC_STARTING);
 	e->typed_ms = exec_now(x);
 	e->typed_offset = x->outline.offset;
 	e->typed_position = x->outline.position;

@@ -132,6 +132,5 @@ void exec_unsealed_tick(struct exec *e)
 		e->end_offset = e->unsealed_offset;
 	}
 	e->over_offset = x->prompt_offset;
-	e->state = EXEC_RUNNING; /* it ran, with or without a start record */
 	exec_finish(e, EXEC_END_PROMPT);
 }

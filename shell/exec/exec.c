@@ -293,7 +293,7 @@ static uint64_t queue_limit(const struct executor *x, const struct exec_options 
 {
 	if (o->queue)
 		return o->queue_ms;
-	return x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS : EXEC_UNSEEN_MS + 2 * EXEC_SETTLE_MS;
+	return exec_shell_has_marks(x) ? EXEC_UNSEEN_MS + 2 * EXEC_SETTLE_MS : EXEC_PROMPT_MS;
 }
 
 /* Check a request and create an exec with its input, in no list. Returns 0 or a negative errno. */

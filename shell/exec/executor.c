@@ -132,7 +132,8 @@ void exec_open(struct executor *x, bool adopted)
 	}
 	x->script_fd = fd;
 	x->open = true;
-	x->newborn = !adopted;
+	x->prompt = adopted ? EXEC_PROMPT_UNKNOWN : EXEC_PROMPT_NONE;
+	x->spared = EXEC_SPARED_ALL;
 	x->born_ms = exec_now(x);
 	x->prompt_ms = exec_now(x);
 	outline_init(&x->outline, x->nonce, stream_oldest(&ring->bytes), 0, EVENT_SOURCE_TERMINAL);

@@ -36,11 +36,15 @@
 #define EXEC_HOLD_MS \
 	200u /* input waits so long for a short command to put a half-typed line back */
 
-/* Where the prompt is, as far as its marks show. */
+#define EXEC_SPARED_ALL (~0u) /* executor.spared until the shell has shown a prompt */
+
+/* Where the prompt is, as far as its marks show. See exec_move_prompt(). */
 enum exec_prompt {
-	EXEC_PROMPT_NONE,         /* the shell has not shown one yet */
-	EXEC_PROMPT_COMING,       /* a command is over */
-	EXEC_PROMPT_READY,        /* a line can be typed */
+	EXEC_PROMPT_UNKNOWN, /* an earlier server has started the shell; no mark was read yet */
+	EXEC_PROMPT_NONE,    /* the shell has started and has not shown one yet */
+	EXEC_PROMPT_FIRST,   /* the shell draws its first one */
+	EXEC_PROMPT_COMING,  /* a command is over */
+	EXEC_PROMPT_READY,   /* a line can be typed */
 	EXEC_PROMPT_CONTINUATION, /* an incomplete line has been entered */
 	EXEC_PROMPT_LEFT,         /* a line has been entered and runs */
 };
@@ -81,12 +85,11 @@ struct executor {
 	char reason[EXEC_REASON_SIZE]; /* text of exec_busy_reason() or exec_unable_reason() */
 	struct look look;              /* waits for the screen to reach prompt_offset */
 	struct exec_end_mark_place end_place;
-	bool initial_modes_known; /* the shell's first prompt has been seen */
-	unsigned spared;          /* enum leftover: set by startup files, kept */
-	unsigned undo;            /* enum leftover: to be undone at the prompt, */
-	unsigned undo_row;        /* which ends in this row, from 1, */
-	uint64_t undo_offset;     /* and has this prompt_offset */
-	unsigned entered;         /* lines entered by people that the shell has not reported yet */
+	unsigned spared;      /* enum leftover: set by startup files, kept; or EXEC_SPARED_ALL */
+	unsigned undo;        /* enum leftover: to be undone at the prompt, */
+	unsigned undo_row;    /* which ends in this row, from 1, */
+	uint64_t undo_offset; /* and has this prompt_offset */
+	unsigned entered;     /* lines entered by people that the shell has not reported yet */
 	struct exec_deferred_mark aside;
 	bool left;                   /* a line has been reported since the last prompt */
 	uint64_t entered_ms;         /* loop time of the last one entered */
@@ -96,8 +99,6 @@ struct executor {
 	bool searching;            /* readline's history search may be open, see exec_type_key() */
 	char error_terminal[64];   /* path of the second terminal, or "" */
 	bool error_terminal_asked; /* the holder has been asked for it */
-	bool newborn;              /* this server has started the shell */
-	bool first_due;            /* and its first prompt is being drawn */
 	uint64_t born_ms;          /* loop time of the shell's start */
 	uint64_t looked_ms;     /* loop time of the last look at readers before the first prompt */
 	uint64_t hold_until_ms; /* loop time up to which other input is held */

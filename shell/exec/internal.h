@@ -8,6 +8,9 @@
 /* Loop time in ms. */
 uint64_t exec_now(const struct executor *x);
 
+/* Change what is known of the prompt. Asserts that the shell's life allows that. */
+void exec_move_prompt(struct executor *x, enum exec_prompt prompt);
+
 /* Type the next exec in the queue, if the shell is ready. */
 void exec_type_next(struct executor *x);
 

@@ -359,7 +359,7 @@ static void resume(struct executor *x, struct exec *e)
 		excerpt_init(&e->output[i], e->output_max);
 	e->collecting = true;
 	x->current = e;
-	x->prompt = EXEC_PROMPT_LEFT;
+	exec_move_prompt(x, EXEC_PROMPT_LEFT);
 	x->outline.offset = e->start_marked && e->start < oldest ? e->start : e->typed_offset;
 	e->unsure = e->typed_offset < oldest || e->typed_position < stream_oldest(&ring->events);
 	x->outline.position = e->typed_position >= stream_oldest(&ring->events)

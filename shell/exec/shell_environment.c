@@ -72,7 +72,7 @@ void shell_environment_ask(struct executor *x, struct shell_environment_waiter *
 		return;
 	}
 	x->environment_due_ms = exec_now(x) +
-		(x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS : EXEC_RECORD_MS);
+		(exec_shell_has_marks(x) ? EXEC_RECORD_MS : EXEC_PROMPT_MS);
 	executors_add_busy(x);
 	shell_environment_at_prompt(x);
 }

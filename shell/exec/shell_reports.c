@@ -2,6 +2,7 @@
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +10,34 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void set_prompt(struct executor *x, enum exec_prompt prompt)
+void exec_move_prompt(struct executor *x, enum exec_prompt prompt)
 {
-	x->first_due = prompt == EXEC_PROMPT_COMING &&
-		(x->first_due || (x->newborn && x->prompt == EXEC_PROMPT_NONE));
-	if (x->first_due && x->prompt == EXEC_PROMPT_NONE)
-		x->hold_until_ms = exec_now(x) + EXEC_PROMPT_MS;
+	/* Any program can print marks, so nearly everything may follow the first one. */
+	enum {
+		SHOWN = 1u << EXEC_PROMPT_READY | 1u << EXEC_PROMPT_CONTINUATION |
+			1u << EXEC_PROMPT_LEFT,
+		STARTING = 1u << EXEC_PROMPT_NONE | 1u << EXEC_PROMPT_FIRST | SHOWN,
+		LATER = 1u << EXEC_PROMPT_NONE | 1u << EXEC_PROMPT_COMING | SHOWN,
+	};
+	static const unsigned moves[] = {[EXEC_PROMPT_UNKNOWN] = LATER,
+		[EXEC_PROMPT_NONE] = STARTING,
+		[EXEC_PROMPT_FIRST] = STARTING,
+		[EXEC_PROMPT_COMING] = LATER,
+		[EXEC_PROMPT_READY] = LATER,
+		[EXEC_PROMPT_CONTINUATION] = LATER,
+		[EXEC_PROMPT_LEFT] = LATER};
+	assert(moves[x->prompt] & 1u << prompt);
 	x->prompt = prompt;
 	x->prompt_ms = exec_now(x);
+}
+
+/* The shell is about to draw a prompt. */
+static void expect_prompt(struct executor *x)
+{
+	if (x->prompt == EXEC_PROMPT_NONE)
+		x->hold_until_ms = exec_now(x) + EXEC_PROMPT_MS;
+	bool first = x->prompt == EXEC_PROMPT_NONE || x->prompt == EXEC_PROMPT_FIRST;
+	exec_move_prompt(x, first ? EXEC_PROMPT_FIRST : EXEC_PROMPT_COMING);
 }
 
 /* The output of the command that runs */
@@ -88,7 +109,7 @@ static void note_line(struct executor *x)
 static void on_start_mark(struct executor *x, const struct mark *mark)
 {
 	struct exec *e = x->current;
-	set_prompt(x, EXEC_PROMPT_LEFT);
+	exec_move_prompt(x, EXEC_PROMPT_LEFT);
 	x->undo = 0;
 	if (!mark->id[0] && (!e || e->state == EXEC_QUEUED))
 		note_line(x);
@@ -104,7 +125,7 @@ static void on_start_mark(struct executor *x, const struct mark *mark)
 static void on_end_mark(struct executor *x, const struct mark *mark)
 {
 	struct exec *e = x->current;
-	set_prompt(x, EXEC_PROMPT_COMING);
+	expect_prompt(x);
 	if (!e || strcmp(mark->id, e->id) != 0)
 		return;
 	if (e->end_marked)
@@ -148,16 +169,16 @@ static void on_mark(void *user, const struct mark *mark)
 		on_end_mark(x, mark);
 		break;
 	case MARK_PROMPT:
-		set_prompt(x, EXEC_PROMPT_COMING);
+		expect_prompt(x);
 		break;
 	case MARK_CONTINUATION:
-		set_prompt(x, EXEC_PROMPT_CONTINUATION);
+		exec_move_prompt(x, EXEC_PROMPT_CONTINUATION);
 		note_line(x);
 		break;
 	case MARK_CONTINUED:
 		break;
 	case MARK_INPUT:
-		set_prompt(x, EXEC_PROMPT_READY);
+		exec_move_prompt(x, EXEC_PROMPT_READY);
 		x->prompt_offset = mark->end;
 		typing_reset_line(x->typing);
 		/* The end record follows, unless the prompt's hook has been removed. */
@@ -246,17 +267,16 @@ static void finish_by_record(struct exec *e, const struct record *record,
 /* Forget all that was known of the old shell's prompt and input. */
 static void reset_shell(struct executor *x)
 {
-	set_prompt(x, EXEC_PROMPT_NONE);
+	exec_move_prompt(x, EXEC_PROMPT_NONE);
 	x->aside = (struct exec_deferred_mark){0};
 	x->entered = 0;
 	x->editor = NULL;
 	x->left = x->searching = x->back_due = x->environment_asked = false;
 	x->column = x->undo = 0;
-	x->initial_modes_known = false;
+	x->spared = EXEC_SPARED_ALL;
 	exec_forget_paste(x);
 	typing_reset_paste(x->typing);
 	x->hold_until_ms = 0;
-	x->newborn = true;
 	x->born_ms = exec_now(x);
 }
 
@@ -349,8 +369,8 @@ static void on_record(void *user, const struct record *record, const struct even
 		x->left = false;
 		x->sign_asked = false; /* the key may have gone to another program */
 	}
-	if (record->kind == RECORD_PROMPT && x->prompt == EXEC_PROMPT_NONE)
-		set_prompt(x, EXEC_PROMPT_COMING);
+	if (record->kind == RECORD_PROMPT && !exec_shell_has_marks(x))
+		expect_prompt(x);
 }
 
 static const struct outline_callbacks callbacks = {
@@ -411,10 +431,9 @@ void exec_screen_mark(struct executor *x, const struct screen_event *mark)
 		bool shifted = x->shell == INTEGRATION_BASH && first && mark->line == end->line &&
 			mark->column > end->column;
 		x->column = shifted ? mark->column - end->column + 1 : mark->column;
-		if (!x->initial_modes_known)
+		x->undo = first ? end->leftovers & ~x->spared : 0;
+		if (x->spared == EXEC_SPARED_ALL)
 			x->spared = end->leftovers;
-		x->undo = first && x->initial_modes_known ? end->leftovers & ~x->spared : 0;
-		x->initial_modes_known = true;
 		x->undo_row = mark->row;
 		x->undo_offset = mark->offset;
 		*end = (struct exec_end_mark_place){0};

@@ -163,7 +163,12 @@ const char *exec_unable_reason(struct executor *x)
 
 bool exec_shell_is_starting(const struct executor *x)
 {
-	return x->open && x->newborn && x->prompt == EXEC_PROMPT_NONE;
+	return x->open && x->prompt == EXEC_PROMPT_NONE;
+}
+
+bool exec_shell_has_marks(const struct executor *x)
+{
+	return x->open && x->prompt > EXEC_PROMPT_NONE;
 }
 
 const char *exec_wait_reason(const struct exec *e)
@@ -288,7 +293,7 @@ void exec_shell_tick(struct executor *x)
 				(e->timeout_ms > 0 && now >= x->born_ms + e->timeout_ms)))
 			exec_finish(e, EXEC_END_BUSY);
 	}
-	if ((!newborn && !x->first_due) || (x->held_length == 0 && !x->queue) ||
+	if ((!newborn && x->prompt != EXEC_PROMPT_FIRST) || (x->held_length == 0 && !x->queue) ||
 		now < x->looked_ms + LOOK_MS)
 		return;
 	x->looked_ms = now;

@@ -26,3 +26,6 @@ bool exec_shell_is_ours(const struct executor *x);
 
 /* Whether the shell has not shown its first prompt yet. */
 bool exec_shell_is_starting(const struct executor *x);
+
+/* Whether the shell has marked a prompt, so executor.prompt says where it is. */
+bool exec_shell_has_marks(const struct executor *x);

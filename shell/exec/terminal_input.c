@@ -113,8 +113,7 @@ int exec_type(struct exec *e)
 		x->all->callbacks->failed(x->user, "cannot type a command", rc);
 		return rc;
 	}
-	x->prompt = EXEC_PROMPT_LEFT;
-	x->prompt_ms = exec_now(x);
+	exec_move_prompt(x, EXEC_PROMPT_LEFT);
 	for (int i = 0; i < EXEC_STREAMS; i++)
 		excerpt_init(&e->output[i], e->output_max);
 	e->collecting = true;
@@ -195,10 +194,8 @@ void exec_undo_leftovers(struct executor *x)
 		*at++ = byte == '\033' ? 'E' : byte == '\017' ? 'O' : byte;
 	}
 	x->undo = 0;
-	if (exec_type_key(x, keys, (size_t)(at - keys)) < 0)
-		return;
-	x->prompt = EXEC_PROMPT_COMING;
-	x->prompt_ms = exec_now(x);
+	if (exec_type_key(x, keys, (size_t)(at - keys)) >= 0)
+		exec_move_prompt(x, EXEC_PROMPT_COMING);
 }
 
 /* Whether a command has been typed and has not begun: the shell would take input for its line. */
@@ -217,7 +214,7 @@ static bool has_to_wait(const struct executor *x, const char *text, size_t lengt
 	 * that prompt is being drawn, the kernel would echo it and readline would again.
 	 */
 	if (x->held_length == 0 && !exec_shell_is_starting(x) &&
-		(!(x->back_due || x->first_due) || exec_now(x) >= x->hold_until_ms))
+		(!(x->back_due || x->prompt == EXEC_PROMPT_FIRST) || exec_now(x) >= x->hold_until_ms))
 		return false;
 	for (size_t i = 0; i < length; i++)
 		if (text[i] == 0x03 || text[i] == 0x1a || text[i] == 0x1c)

@@ -2,6 +2,7 @@
  * Whether conditions are true. Each check starts afresh, and says when time alone could make the
  * condition true. A state that cannot be seen is guessed, and the guess counts after some silence.
  */
+#include "shell/exec/shell_state.h"
 #include "shell/wait/internal.h"
 
 #include <sys/ioctl.h>
@@ -127,7 +128,7 @@ static bool reads_at_mark(struct waits *h)
 static bool is_at_prompt(struct waits *h, const struct wait *w)
 {
 	const struct executor *x = h->executor;
-	bool marked = x->open && x->prompt != EXEC_PROMPT_NONE;
+	bool marked = exec_shell_has_marks(x);
 	if (has_ended(h))
 		return false;
 	if (marked && x->prompt == EXEC_PROMPT_READY)

@@ -199,7 +199,7 @@ static void read_foreground(const struct pane *p, struct executor *x, struct pan
 	foreground_look(&target, &t->foreground);
 	const struct state_evidence evidence = {.foreground = &t->foreground,
 		.shell = target.shell,
-		.marked = x->open && x->prompt != EXEC_PROMPT_NONE,
+		.marked = exec_shell_has_marks(x),
 		.prompt = x->prompt,
 		.starting = exec_shell_is_starting(x) && exec_shell_is_ours(x),
 		.executing = x->current != NULL,

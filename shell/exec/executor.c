@@ -96,7 +96,7 @@ const char *exec_obstacle(struct executor *x)
 {
 	if (x->current)
 		return "Another command runs";
-	if (x->unanswered)
+	if (x->sign != EXEC_SIGN_NONE)
 		return "The shell has not answered since a command was typed";
 	if (x->prompt == EXEC_PROMPT_LEFT)
 		return exec_foreground_text(x);

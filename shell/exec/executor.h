@@ -49,6 +49,13 @@ enum exec_prompt {
 	EXEC_PROMPT_LEFT,         /* a line has been entered and runs */
 };
 
+/* Whether the shell has to send a sign before anything is typed, see unanswered.c. */
+enum exec_sign {
+	EXEC_SIGN_NONE,  /* it has read all that was typed */
+	EXEC_SIGN_DUE,   /* it may still run what was typed, and is to be asked */
+	EXEC_SIGN_ASKED, /* it has been asked since its last prompt */
+};
+
 /* A deferred end mark of a line that a person entered, see exec_defer_line_end(). */
 struct exec_deferred_mark {
 	uint64_t start, end; /* of the mark; 0: there is none */
@@ -110,8 +117,7 @@ struct executor {
 	uint64_t past_offset;  /* output before it is from an earlier server, time unknown */
 	uint64_t numbers;      /* the last exec.number */
 	struct lines log;      /* the file "execs" */
-	bool unanswered;    /* the shell may still run what was typed: type nothing before a sign */
-	bool sign_asked;    /* since the last prompt */
+	enum exec_sign sign;
 	unsigned signs_due; /* state records to come, the last of which is the sign */
 	struct shell_environment_waiter *environment_waiters;
 	uint64_t environment_due_ms; /* loop time until which it is awaited; 0: it is not */

@@ -387,9 +387,9 @@ void exec_log_load(struct executor *x)
 	if (e) {
 		const struct exec *done = find(x->finished, e->id);
 		drop(&l.unfinished, find(l.unfinished, e->id));
-		/* The shell may not have read its keys yet. */
-		x->unanswered = done && done->end == EXEC_END_UNKNOWN;
 		if (done) {
+			if (done->end == EXEC_END_UNKNOWN)
+				x->sign = EXEC_SIGN_DUE; /* its keys may not have been read yet */
 			exec_free(e);
 			e = NULL;
 		}

@@ -367,7 +367,8 @@ static void on_record(void *user, const struct record *record, const struct even
 		if (!x->left && !e)
 			note_line(x); /* an empty or an abandoned one */
 		x->left = false;
-		x->sign_asked = false; /* the key may have gone to another program */
+		if (x->sign == EXEC_SIGN_ASKED)
+			x->sign = EXEC_SIGN_DUE; /* the key may have gone to another program */
 	}
 	if (record->kind == RECORD_PROMPT && !exec_shell_has_marks(x))
 		expect_prompt(x);

@@ -22,8 +22,8 @@ static bool is_settled(const struct executor *x)
 bool exec_is_ready(struct executor *x)
 {
 	uint64_t now = exec_now(x);
-	if (x->current || x->unanswered || x->paste.open || x->held_length > 0 || x->back_due ||
-		!x->pane->life.runs || link_input_queued(&x->pane->held.link) > 0)
+	if (x->current || x->sign != EXEC_SIGN_NONE || x->paste.open || x->held_length > 0 ||
+		x->back_due || !x->pane->life.runs || link_input_queued(&x->pane->held.link) > 0)
 		return false;
 	if (x->prompt == EXEC_PROMPT_CONTINUATION)
 		return false;

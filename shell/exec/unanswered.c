@@ -31,12 +31,12 @@ static void empty_script(struct exec *e)
 void exec_ask_sign(struct executor *x)
 {
 	static const char key[] = INTEGRATION_STATE;
-	if (!x->unanswered || x->sign_asked || !x->pane->life.runs ||
-		!exec_shell_is_foreground(x) || !exec_shell_reads_keys(x))
+	if (x->sign != EXEC_SIGN_DUE || !x->pane->life.runs || !exec_shell_is_foreground(x) ||
+		!exec_shell_reads_keys(x) || exec_type_key(x, key, sizeof key - 1) < 0)
 		return;
-	x->sign_asked = exec_type_key(x, key, sizeof key - 1) == 0;
+	x->sign = EXEC_SIGN_ASKED;
 	/* If the environment was requested before, the first state record answers that. */
-	if (x->sign_asked && x->signs_due == 0)
+	if (x->signs_due == 0)
 		x->signs_due = x->environment_asked ? 2 : 1;
 }
 
@@ -50,7 +50,7 @@ bool exec_provably_not_started(const struct exec *e)
 void exec_note_sign(struct executor *x)
 {
 	struct exec *e = x->current;
-	if (!x->unanswered || x->signs_due == 0 || --x->signs_due > 0)
+	if (x->signs_due == 0 || --x->signs_due > 0)
 		return;
 	exec_clear_unanswered(x);
 	if (e && e->state == EXEC_STARTING)
@@ -60,7 +60,7 @@ void exec_note_sign(struct executor *x)
 
 void exec_clear_unanswered(struct executor *x)
 {
-	x->unanswered = x->sign_asked = false;
+	x->sign = EXEC_SIGN_NONE;
 	x->signs_due = 0;
 }
 
@@ -70,9 +70,9 @@ void exec_doubt_tick(struct exec *e)
 	uint64_t now = exec_now(x);
 	if (now < e->typed_ms + EXEC_START_MS)
 		return;
-	if (!x->unanswered) {
+	if (x->sign == EXEC_SIGN_NONE) {
 		empty_script(e);
-		x->unanswered = true;
+		x->sign = EXEC_SIGN_DUE;
 		e->sign_asked_ms = now;
 	}
 	exec_ask_sign(x);

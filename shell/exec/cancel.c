@@ -23,6 +23,7 @@
 #include "shell/proc/foreground.h"
 #include "shell/proc/tree.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -155,6 +156,17 @@ static void note_signal(struct exec *e, int signo)
 		e->signals[e->signals_count++] = signo;
 }
 
+static void move_cancelling(struct exec *e, enum exec_cancelling to)
+{
+	enum { SENT = 1u << EXEC_CANCEL_SENDING | 1u << EXEC_CANCEL_FAILED };
+	static const unsigned moves[] = {[EXEC_CANCEL_NONE] = 1u << EXEC_CANCEL_DUE | SENT,
+		[EXEC_CANCEL_DUE] = 1u << EXEC_CANCEL_DUE | SENT,
+		[EXEC_CANCEL_SENDING] = SENT,
+		[EXEC_CANCEL_FAILED] = SENT}; /* another exec_cancel() */
+	assert(moves[e->cancelling] & 1u << to);
+	e->cancelling = to;
+}
+
 static void send_next_signal(struct exec *e)
 {
 	/* A signal that cannot be sent now is left out. */
@@ -165,10 +177,10 @@ static void send_next_signal(struct exec *e)
 		note_signal(e, signo);
 		uint64_t least = signo == SIGKILL ? EXEC_KILLED_MS : 0;
 		e->ladder_ms = exec_now(e->executor) + (e->grace_ms > least ? e->grace_ms : least);
+		move_cancelling(e, EXEC_CANCEL_SENDING);
 		return;
 	}
-	e->ladder_ms = 0;
-	e->unkillable = true;
+	move_cancelling(e, EXEC_CANCEL_FAILED);
 	exec_changed(e);
 }
 
@@ -226,8 +238,8 @@ void exec_note_interrupt(struct exec *e)
 	struct executor *x = e->executor;
 	struct termios modes;
 	pid_t group = tcgetpgrp(x->pane->held.link.master_fd);
-	if (e->ladder_ms > 0 || tcgetattr(x->pane->held.link.master_fd, &modes) < 0 ||
-		!(modes.c_lflag & ISIG))
+	if (e->cancelling == EXEC_CANCEL_SENDING ||
+		tcgetattr(x->pane->held.link.master_fd, &modes) < 0 || !(modes.c_lflag & ISIG))
 		return;
 	e->interrupted = true;
 	bool begins = clock_boot_ms() < e->started_boot_ms + EXEC_SETTLE_MS;
@@ -243,7 +255,7 @@ void exec_interrupt_tick(struct exec *e)
 {
 	int master = e->executor->pane->held.link.master_fd;
 	pid_t group = tcgetpgrp(master);
-	if (exec_now(e->executor) >= e->interrupt_until_ms || e->ladder_ms > 0) {
+	if (exec_now(e->executor) >= e->interrupt_until_ms || e->cancelling == EXEC_CANCEL_SENDING) {
 		e->interrupt_until_ms = 0;
 		return;
 	}
@@ -266,12 +278,12 @@ void exec_cancel(struct exec *e, int first_signal, unsigned grace_ms)
 		return;
 	}
 	e->grace_ms = grace_ms;
-	e->unkillable = false;
-	/* The shell still reads the seal, or has not begun the command: no INT now. */
-	e->cancel_due = e->state == EXEC_STARTING;
 	e->cancel_signal = first_signal;
-	if (e->cancel_due)
+	/* The shell still reads the seal, or has not begun the command: no INT now. */
+	if (e->state == EXEC_STARTING) {
+		move_cancelling(e, EXEC_CANCEL_DUE);
 		return;
+	}
 	e->ladder_step = 0;
 	while (e->ladder_step < STEPS - 1 && first_signal > 0 &&
 		steps[e->ladder_step] != first_signal)

@@ -49,6 +49,14 @@ enum exec_state {
 /* "queued", "starting", "running", "done". */
 const char *exec_state_name(enum exec_state state);
 
+/* How far exec_cancel() has got. */
+enum exec_cancelling {
+	EXEC_CANCEL_NONE,    /* not called */
+	EXEC_CANCEL_DUE,     /* waits for the command to start */
+	EXEC_CANCEL_SENDING, /* a signal was sent, the next one follows at ladder_ms */
+	EXEC_CANCEL_FAILED,  /* all signals were sent, and the command has not ended by them */
+};
+
 /* How the server learned that a command is over. */
 enum exec_end {
 	EXEC_END_COMMAND,     /* its end record: everything is exact */
@@ -155,7 +163,7 @@ struct exec {
 	uint8_t statuses[RECORD_STATUSES_MAX];
 	size_t statuses_count;
 	char *cwd; /* of the shell afterwards; NULL: not known */
-	bool interleaved, timed_out, unkillable;
+	bool interleaved, timed_out;
 	enum record_outlet outlet;
 	struct seal seal;         /* proves that an end report comes from the shell */
 	size_t header_length;     /* of the first line of its script; 0: not known */
@@ -166,10 +174,10 @@ struct exec {
 	uint64_t lost;            /* bytes of output that were gone before they could be read */
 	int signals[8];           /* sent by exec_cancel() */
 	size_t signals_count;
-	bool interrupted;   /* an INT, or another signal to kill it, has been typed or sent */
-	bool cancel_due;    /* cancel it as soon as it runs, */
-	int cancel_signal;  /* with this signal first; 0: SIGINT */
-	uint64_t ladder_ms; /* loop time of the next signal; 0: it is not being cancelled */
+	bool interrupted; /* an INT, or another signal to kill it, has been typed or sent */
+	enum exec_cancelling cancelling;
+	int cancel_signal;  /* the first one to send when it starts; 0: SIGINT */
+	uint64_t ladder_ms; /* loop time of the next signal */
 	unsigned ladder_step, grace_ms;
 	pid_t ladder_group;          /* process group that got the last signal, */
 	uint64_t ladder_program;     /* and a hash of what it ran */

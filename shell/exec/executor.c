@@ -250,7 +250,7 @@ static void tick_current(struct exec *e)
 		e->deadline_ms = 0;
 		e->timed_out = true;
 		exec_cancel(e, 0, EXEC_GRACE_MS);
-	} else if (e->ladder_ms > 0) {
+	} else if (e->cancelling == EXEC_CANCEL_SENDING) {
 		exec_ladder_tick(e);
 	} else if (e->interrupt_until_ms > 0) {
 		exec_interrupt_tick(e);

@@ -227,7 +227,7 @@ static void on_started(
 	if (!x->back_due)
 		exec_release_input(x);
 	exec_changed(e);
-	if (e->cancel_due)
+	if (e->cancelling == EXEC_CANCEL_DUE)
 		exec_cancel(e, e->cancel_signal, e->grace_ms);
 }
 

@@ -142,7 +142,7 @@ json_t *exec_json(const struct exec *e)
 	json_object_set_new(root, "interleavedInput", json_boolean(e->interleaved));
 	json_object_set_new(root, "suspect", json_boolean(e->suspect));
 	json_object_set_new(root, "timedOut", json_boolean(e->timed_out));
-	json_object_set_new(root, "unkillable", json_boolean(e->unkillable));
+	json_object_set_new(root, "unkillable", json_boolean(e->cancelling == EXEC_CANCEL_FAILED));
 	return root;
 }
 

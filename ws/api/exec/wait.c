@@ -52,7 +52,7 @@ static bool has_page(const struct exec_wait_options *o, const struct exec *e)
 static bool is_over(const struct exec_wait *w, const struct exec *e)
 {
 	return e->state == EXEC_DONE || has_page(&w->options, e) ||
-		(w->options.until_unkillable && e->unkillable);
+		(w->options.until_unkillable && e->cancelling == EXEC_CANCEL_FAILED);
 }
 
 static void on_changed(void *user, struct exec *e)

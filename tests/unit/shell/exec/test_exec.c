@@ -362,6 +362,25 @@ Test(exec, input_waits_until_the_command_has_begun)
 	finish_shell();
 }
 
+Test(exec, input_waits_while_the_first_prompt_is_drawn)
+{
+	cr_assert_eq(s.executor.prompt, EXEC_PROMPT_NONE);
+	memory_pane_mark(&s.memory, "A", "");
+	follow();
+	cr_assert_eq(s.executor.prompt, EXEC_PROMPT_FIRST);
+	cr_assert_eq(exec_write(&s.executor, "ls", 2), 0);
+	cr_assert_str_eq(read_typed(), "");
+	memory_pane_mark(&s.memory, "B", "");
+	follow();
+	cr_assert_str_eq(read_typed(), "ls");
+	memory_pane_mark(&s.memory, "A", "");
+	follow();
+	cr_assert_eq(s.executor.prompt, EXEC_PROMPT_COMING);
+	cr_assert_eq(exec_write(&s.executor, " -l", 3), 0);
+	cr_assert_str_eq(read_typed(), " -l");
+	finish_shell();
+}
+
 Test(exec, refused_requests)
 {
 	struct exec *e = NULL;

@@ -98,7 +98,7 @@ struct executor {
 	uint64_t undo_offset; /* and has this prompt_offset */
 	unsigned entered;     /* lines entered by people that the shell has not reported yet */
 	struct exec_deferred_mark aside;
-	bool left;                   /* a line has been reported since the last prompt */
+	bool line_reported;          /* a line has been reported since the last prompt */
 	uint64_t entered_ms;         /* loop time of the last one entered */
 	uint64_t signalled_ms;       /* loop time of the last signal of exec_cancel() */
 	struct typing_pasting paste; /* as far as it has been written to the terminal */

@@ -102,7 +102,7 @@ static void begin_output(struct exec *e, const struct mark *mark)
 /* The shell has reported an entered line. */
 static void note_line(struct executor *x)
 {
-	x->left = true;
+	x->line_reported = true;
 	x->entered -= x->entered > 0;
 }
 
@@ -271,7 +271,8 @@ static void reset_shell(struct executor *x)
 	x->aside = (struct exec_deferred_mark){0};
 	x->entered = 0;
 	x->editor = NULL;
-	x->left = x->searching = x->back_due = x->environment_asked = false;
+	x->line_reported = x->searching = false;
+	x->back_due = x->environment_asked = false;
 	x->column = x->undo = 0;
 	x->spared = EXEC_SPARED_ALL;
 	exec_forget_paste(x);
@@ -364,9 +365,9 @@ static void on_record(void *user, const struct record *record, const struct even
 		finish_by_record(e, record, event, EXEC_END_PROMPT);
 	if (record->kind == RECORD_PROMPT) {
 		note_editor(x, record->editor);
-		if (!x->left && !e)
+		if (!x->line_reported && !e)
 			note_line(x); /* an empty or an abandoned one */
-		x->left = false;
+		x->line_reported = false;
 		if (x->sign == EXEC_SIGN_ASKED)
 			x->sign = EXEC_SIGN_DUE; /* the key may have gone to another program */
 	}

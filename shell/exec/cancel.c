@@ -137,11 +137,11 @@ static int deliver_signal(struct exec *e, int signo)
 	pid_t group = tcgetpgrp(master);
 	if (group <= 0)
 		return -ESRCH;
-	bool again = e->ladder_group == group;
+	bool again = e->cancel_group == group;
 	e->executor->signalled_ms = exec_now(e->executor);
-	e->ladder_group = group;
-	e->ladder_program = hash_program(e, group);
-	e->ladder_front_ms = 0;
+	e->cancel_group = group;
+	e->cancel_program = hash_program(e, group);
+	e->cancel_front_ms = 0;
 	if (group == shell_of(e))
 		return signal_shell(e, signo, again);
 	if (signo == SIGINT || signo == SIGQUIT)
@@ -170,13 +170,14 @@ static void move_cancelling(struct exec *e, enum exec_cancelling to)
 static void send_next_signal(struct exec *e)
 {
 	/* A signal that cannot be sent now is left out. */
-	while (e->ladder_step < STEPS) {
-		int signo = steps[e->ladder_step++];
+	while (e->cancel_step < STEPS) {
+		int signo = steps[e->cancel_step++];
 		if (deliver_signal(e, signo) < 0)
 			continue;
 		note_signal(e, signo);
 		uint64_t least = signo == SIGKILL ? EXEC_KILLED_MS : 0;
-		e->ladder_ms = exec_now(e->executor) + (e->grace_ms > least ? e->grace_ms : least);
+		e->cancel_next_ms = exec_now(e->executor) +
+			(e->grace_ms > least ? e->grace_ms : least);
 		move_cancelling(e, EXEC_CANCEL_SENDING);
 		return;
 	}
@@ -187,10 +188,10 @@ static void send_next_signal(struct exec *e)
 /* Whether this group got the last signal and, as far as is known, runs the same program. */
 static bool got_last_signal(const struct exec *e, pid_t group)
 {
-	if (group != e->ladder_group)
+	if (group != e->cancel_group)
 		return false;
 	uint64_t program = hash_program(e, group);
-	return program == 0 || e->ladder_program == 0 || program == e->ladder_program;
+	return program == 0 || e->cancel_program == 0 || program == e->cancel_program;
 }
 
 /* Whether to repeat INT: another program is in the foreground, or the last INT was lost. */
@@ -201,25 +202,25 @@ static bool needs_another_int(struct exec *e)
 	if (group <= 0)
 		return false;
 	if (group != shell_of(e)) {
-		e->ladder_front_ms = 0;
+		e->cancel_front_ms = 0;
 		return !got_last_signal(e, group) || group_has_missed_int(group);
 	}
-	if (e->ladder_front_ms == 0)
-		e->ladder_front_ms = now;
+	if (e->cancel_front_ms == 0)
+		e->cancel_front_ms = now;
 	/* A shell that edits a line has handled it; the prompt may have no marks. */
-	if (group == e->ladder_group && e->ladder_repeats > 1 && exec_shell_reads_keys(e->executor))
+	if (group == e->cancel_group && e->cancel_repeats > 1 && exec_shell_reads_keys(e->executor))
 		return false;
-	uint64_t patience = group == e->ladder_group ? EXEC_REPEAT_INT_MS : EXEC_SETTLE_MS;
-	return now >= e->ladder_front_ms + patience && !exec_is_behind(e->executor);
+	uint64_t patience = group == e->cancel_group ? EXEC_REPEAT_INT_MS : EXEC_SETTLE_MS;
+	return now >= e->cancel_front_ms + patience && !exec_is_behind(e->executor);
 }
 
-void exec_ladder_tick(struct exec *e)
+void exec_cancel_tick(struct exec *e)
 {
-	bool interrupts = e->ladder_step > 0 && steps[e->ladder_step - 1] == SIGINT;
-	if (exec_now(e->executor) >= e->ladder_ms)
+	bool interrupts = e->cancel_step > 0 && steps[e->cancel_step - 1] == SIGINT;
+	if (exec_now(e->executor) >= e->cancel_next_ms)
 		send_next_signal(e);
-	else if (interrupts && e->ladder_repeats < REPEATS_MAX && needs_another_int(e)) {
-		e->ladder_repeats++;
+	else if (interrupts && e->cancel_repeats < REPEATS_MAX && needs_another_int(e)) {
+		e->cancel_repeats++;
 		(void)deliver_signal(e, SIGINT); /* if this fails, the next signal follows */
 	}
 }
@@ -243,10 +244,10 @@ void exec_note_interrupt(struct exec *e)
 		return;
 	e->interrupted = true;
 	bool begins = clock_boot_ms() < e->started_boot_ms + EXEC_SETTLE_MS;
-	bool front = group == shell_of(e);
-	if (front && !begins && !is_before_exec(e, foreground_youngest_child(group)))
+	bool is_shell = group == shell_of(e);
+	if (is_shell && !begins && !is_before_exec(e, foreground_youngest_child(group)))
 		return;
-	e->interrupt_group = front || is_before_exec(e, group) ? 0 : group;
+	e->interrupt_group = is_shell || is_before_exec(e, group) ? 0 : group;
 	e->interrupt_until_ms = exec_now(x) + EXEC_GRACE_MS;
 	executors_add_busy(x);
 }
@@ -284,11 +285,11 @@ void exec_cancel(struct exec *e, int first_signal, unsigned grace_ms)
 		move_cancelling(e, EXEC_CANCEL_DUE);
 		return;
 	}
-	e->ladder_step = 0;
-	while (e->ladder_step < STEPS - 1 && first_signal > 0 &&
-		steps[e->ladder_step] != first_signal)
-		e->ladder_step++;
-	e->ladder_repeats = 0;
-	e->ladder_group = 0;
+	e->cancel_step = 0;
+	while (e->cancel_step < STEPS - 1 && first_signal > 0 &&
+		steps[e->cancel_step] != first_signal)
+		e->cancel_step++;
+	e->cancel_repeats = 0;
+	e->cancel_group = 0;
 	send_next_signal(e);
 }

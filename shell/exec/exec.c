@@ -126,7 +126,7 @@ void exec_free(struct exec *e)
 {
 	exec_release_claims(e);
 	if (e->left)
-		e->executor->all->left--;
+		e->executor->all->unreported--;
 	exec_hold_end(e);
 	exec_remove_input(e);
 	free_plan(&e->plan);
@@ -276,7 +276,7 @@ static int check_options(struct executor *x, const struct exec_options *o)
 		return -ENOTSUP;
 	if (memchr(o->command, '\0', o->length) || o->length > EXEC_COMMAND_MAX)
 		return -EINVAL;
-	if (x->queued >= EXECS_QUEUED_MAX)
+	if (x->queue_count >= EXECS_QUEUED_MAX)
 		return -ERR_LIMIT;
 	bool waits = x->queue || (exec_is_busy(x) && !exec_is_ready(x));
 	return !o->queue && waits ? -EBUSY : 0;
@@ -369,9 +369,9 @@ int exec_start(struct executor *x, const struct exec_options *o, struct exec_wat
 	e->patient = o->queue;
 	uint64_t wait = queue_limit(x, o);
 	e->queue_until_ms = wait ? exec_now(x) + wait : 0;
-	e->number = ++x->numbers;
+	e->number = ++x->last_number;
 	DL_APPEND(x->queue, e);
-	x->queued++;
+	x->queue_count++;
 	add_claim(e, o->claim);
 	exec_log_request(e);
 	*ret_exec = e;
@@ -415,13 +415,13 @@ static void keep_finished(struct exec *e)
 		}
 	}
 	DL_APPEND(x->finished, e);
-	x->kept++;
-	for (; x->kept > EXECS_KEPT && old; old = next) {
+	x->finished_count++;
+	for (; x->finished_count > EXECS_KEPT && old; old = next) {
 		next = old->next;
 		if (old->watchers)
 			continue;
 		DL_DELETE(x->finished, old);
-		x->kept--;
+		x->finished_count--;
 		exec_forget(old);
 	}
 }
@@ -435,7 +435,7 @@ void exec_finish(struct exec *e, enum exec_end end)
 		x->hold_until_ms = exec_now(x) + EXEC_HOLD_MS;
 	} else {
 		DL_DELETE(x->queue, e);
-		x->queued--;
+		x->queue_count--;
 		exec_release_claims(e);
 	}
 	exec_move(e, EXEC_DONE);

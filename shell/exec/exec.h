@@ -53,7 +53,7 @@ const char *exec_state_name(enum exec_state state);
 enum exec_cancelling {
 	EXEC_CANCEL_NONE,    /* not called */
 	EXEC_CANCEL_DUE,     /* waits for the command to start */
-	EXEC_CANCEL_SENDING, /* a signal was sent, the next one follows at ladder_ms */
+	EXEC_CANCEL_SENDING, /* a signal was sent, the next one follows at cancel_next_ms */
 	EXEC_CANCEL_FAILED,  /* all signals were sent, and the command has not ended by them */
 };
 
@@ -176,15 +176,15 @@ struct exec {
 	size_t signals_count;
 	bool interrupted; /* an INT, or another signal to kill it, has been typed or sent */
 	enum exec_cancelling cancelling;
-	int cancel_signal;  /* the first one to send when it starts; 0: SIGINT */
-	uint64_t ladder_ms; /* loop time of the next signal */
-	unsigned ladder_step, grace_ms;
-	pid_t ladder_group;          /* process group that got the last signal, */
-	uint64_t ladder_program;     /* and a hash of what it ran */
-	unsigned ladder_repeats;     /* of SIGINT */
-	uint64_t ladder_front_ms;    /* loop time since when the shell is in front; 0: it is not */
+	int cancel_signal;       /* the first one to send when it starts; 0: SIGINT */
+	uint64_t cancel_next_ms; /* loop time of the next signal */
+	unsigned cancel_step, grace_ms;
+	pid_t cancel_group;      /* process group that got the last signal */
+	uint64_t cancel_program; /* hash of the program that this group ran */
+	unsigned cancel_repeats; /* of SIGINT */
+	uint64_t cancel_front_ms; /* loop time since when the shell is in the foreground; 0: it is not */
 	uint64_t interrupt_until_ms; /* loop time up to which a typed Ctrl-C is repeated if lost */
-	pid_t interrupt_group;       /* group that got it; 0: one that may have lost it */
+	pid_t interrupt_group;       /* repeat it only to this group; 0: to any */
 
 	bool hold_expected;       /* a reader of the whole output is expected */
 	struct hold hold;         /* for that reader, until it comes */
@@ -212,15 +212,16 @@ bool exec_has_replaced_shell(const struct exec *e);
 int exec_start(struct executor *x, const struct exec_options *options, struct exec_watcher *w,
 	struct exec **ret_exec);
 
-/* Call tell() for every exec: done, current, queued; each in the order of requests. */
-void exec_each(const struct executor *x, void (*tell)(void *user, const struct exec *e), void *user);
+/* Call visit() for every exec: done, current, queued; each in the order of requests. */
+void exec_each(
+	const struct executor *x, void (*visit)(void *user, const struct exec *e), void *user);
 
 /*
- * Call tell() once for each exec that was not over when an earlier server ended and whose caller is
- * to be notified of its end. executors.left counts those that remain.
+ * Call visit() once for each exec that was not over when an earlier server ended and whose caller is
+ * to be notified of its end. executors.unreported counts those that remain.
  */
 void exec_each_unreported(
-	struct executor *x, void (*tell)(void *user, const struct exec *e), void *user);
+	struct executor *x, void (*visit)(void *user, const struct exec *e), void *user);
 
 /* The exec of an id; NULL if there is none. */
 struct exec *exec_find(struct executor *x, const char *id);

@@ -15,34 +15,35 @@ uint64_t exec_now(const struct executor *x)
 	return pane_now(x->pane);
 }
 
-void exec_each(const struct executor *x, void (*tell)(void *user, const struct exec *e), void *user)
+void exec_each(const struct executor *x, void (*visit)(void *user, const struct exec *e), void *user)
 {
 	const struct exec *e;
 	DL_FOREACH (x->finished, e)
-		tell(user, e);
+		visit(user, e);
 	if (x->current)
-		tell(user, x->current);
+		visit(user, x->current);
 	DL_FOREACH (x->queue, e)
-		tell(user, e);
+		visit(user, e);
 }
 
-static void tell_left(struct exec *e, void (*tell)(void *user, const struct exec *e), void *user)
+static void visit_unreported(
+	struct exec *e, void (*visit)(void *user, const struct exec *e), void *user)
 {
 	if (!e->left)
 		return;
 	e->left = false;
-	e->executor->all->left--;
-	tell(user, e);
+	e->executor->all->unreported--;
+	visit(user, e);
 }
 
 void exec_each_unreported(
-	struct executor *x, void (*tell)(void *user, const struct exec *e), void *user)
+	struct executor *x, void (*visit)(void *user, const struct exec *e), void *user)
 {
 	struct exec *e;
 	DL_FOREACH (x->finished, e)
-		tell_left(e, tell, user);
+		visit_unreported(e, visit, user);
 	if (x->current)
-		tell_left(x->current, tell, user);
+		visit_unreported(x->current, visit, user);
 }
 
 struct exec *exec_find(struct executor *x, const char *id)
@@ -69,7 +70,7 @@ struct exec *exec_find_key(struct executor *x, const char *key)
 			return e;
 	DL_FOREACH (x->finished, e)
 		if (strcmp(e->key, key) == 0)
-			found = e; /* the last try */
+			found = e; /* finished is in order of age: keep the newest */
 	return found;
 }
 
@@ -83,7 +84,7 @@ bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec)
 
 bool exec_is_busy(struct executor *x)
 {
-	/* Do not look up the program's name for exec_busy_reason(). */
+	/* The first test is cheap; exec_busy_reason() would look up the program's name. */
 	return x->prompt == EXEC_PROMPT_LEFT || exec_busy_reason(x);
 }
 
@@ -105,17 +106,16 @@ const char *exec_obstacle(struct executor *x)
 	return exec_shell_is_starting(x) ? exec_startup_text(x) : NULL;
 }
 
-/* Load the blocks of earlier servers, and update those of their execs. */
+/* Load the blocks of earlier servers, and complete those that belong to execs. */
 static void load_blocks(struct executor *x)
 {
-	struct blocks *b = x->blocks;
 	const struct exec *e;
-	blocks_read_past(b, x->outline.offset);
+	blocks_read_past(x->blocks, x->outline.offset);
 	DL_FOREACH (x->finished, e)
 		exec_update_block(e);
 	if (x->current)
 		exec_update_block(x->current);
-	blocks_replay_to_journal(b);
+	blocks_replay_to_journal(x->blocks);
 }
 
 void exec_open(struct executor *x, bool adopted)
@@ -133,7 +133,7 @@ void exec_open(struct executor *x, bool adopted)
 	x->script_fd = fd;
 	x->open = true;
 	x->prompt = adopted ? EXEC_PROMPT_UNKNOWN : EXEC_PROMPT_NONE;
-	x->spared = EXEC_SPARED_ALL;
+	x->startup_modes = EXEC_STARTUP_MODES_ALL;
 	x->born_ms = exec_now(x);
 	x->prompt_ms = exec_now(x);
 	outline_init(&x->outline, x->nonce, stream_oldest(&ring->bytes), 0, EVENT_SOURCE_TERMINAL);
@@ -168,33 +168,38 @@ void exec_close(struct executor *x)
 	forget_list(&x->finished);
 	shell_environment_answer(x);
 	executors_remove_busy(x);
-	free(x->held);
-	x->held = NULL;
-	x->held_length = 0;
+	free(x->held_input);
+	x->held_input = NULL;
+	x->held_input_length = 0;
 	if (x->script_fd >= 0)
 		close(x->script_fd);
 	x->script_fd = -1;
 }
 
+/* How the current exec ended if its shell has. Nothing is certain if the holder was killed. */
+static enum exec_end end_with_shell(const struct exec *e, bool status_known)
+{
+	if (status_known && e->state == EXEC_RUNNING)
+		return EXEC_END_SHELL;
+	if (status_known && exec_provably_not_started(e))
+		return EXEC_END_NOT_STARTED;
+	return EXEC_END_UNKNOWN;
+}
+
 void exec_shell_ended(struct executor *x)
 {
 	const struct pane *p = x->pane;
+	struct exec *e = x->current;
 	if (!x->open)
 		return;
-	if (x->current) {
-		struct exec *e = x->current;
-		/* Not if the holder was killed. */
-		bool known = p->life.status_known;
-		if (known)
+	if (e) {
+		if (p->life.status_known)
 			e->status = exec_status_of(p->life.status);
 		e->over_offset = p->history.end_offset;
 		if (!e->end_marked)
 			e->end_offset = p->history.end_offset;
 		e->ended_ms = p->life.exited_ms;
-		exec_finish(e,
-			known && e->state == EXEC_RUNNING               ? EXEC_END_SHELL
-				: known && exec_provably_not_started(e) ? EXEC_END_NOT_STARTED
-									: EXEC_END_UNKNOWN);
+		exec_finish(e, end_with_shell(e, p->life.status_known));
 	}
 	while (x->queue)
 		exec_finish(x->queue, EXEC_END_NOT_STARTED);
@@ -220,8 +225,8 @@ bool exec_is_behind(const struct executor *x)
 }
 
 /*
- * Whether the time limit has passed. The end may be in the ring, unread, if the server itself was
- * stopped: so read on first, for EXEC_OVERDUE_MS at most.
+ * Whether the time limit has passed. If the server itself was stopped, the ring may contain an
+ * unread report of an earlier end: read that first, for at most EXEC_OVERDUE_MS.
  */
 static bool is_overdue(struct exec *e)
 {
@@ -243,27 +248,33 @@ static void tick_current(struct exec *e)
 	exec_input_tick(e);
 	exec_unsealed_tick(e);
 	if (e->state == EXEC_STARTING)
-		exec_doubt_tick(e);
-	if (e->state == EXEC_DONE)
+		exec_start_tick(e);
+	if (e->state == EXEC_DONE) /* one of the calls above has ended it */
 		return;
 	if (is_overdue(e)) {
 		e->deadline_ms = 0;
 		e->timed_out = true;
 		exec_cancel(e, 0, EXEC_GRACE_MS);
 	} else if (e->cancelling == EXEC_CANCEL_SENDING) {
-		exec_ladder_tick(e);
+		exec_cancel_tick(e);
 	} else if (e->interrupt_until_ms > 0) {
 		exec_interrupt_tick(e);
 	}
+}
+
+/* Release the held input if nothing that it waits for will happen any more. */
+static void tick_held_input(struct executor *x)
+{
+	bool starting = exec_shell_is_starting(x) && exec_now(x) < x->born_ms + EXEC_STARTUP_MS;
+	if (exec_now(x) >= x->hold_until_ms && !starting)
+		exec_release_input(x);
 }
 
 void exec_tick(struct executor *x)
 {
 	if (x->current)
 		tick_current(x->current);
-	bool newborn = exec_shell_is_starting(x) && exec_now(x) < x->born_ms + EXEC_STARTUP_MS;
-	if (exec_now(x) >= x->hold_until_ms && !newborn)
-		exec_release_input(x);
+	tick_held_input(x);
 	exec_line_end_tick(x);
 	tick_queue(x);
 	exec_shell_tick(x);
@@ -271,12 +282,13 @@ void exec_tick(struct executor *x)
 	exec_ask_sign(x);
 	shell_environment_tick(x);
 	exec_type_next(x);
-	if (!blocks_tick(x->blocks, exec_now(x)) && !x->current && !x->queue &&
-		x->environment_due_ms == 0 && x->held_length == 0 && !x->undo)
+	bool awaits_block = blocks_tick(x->blocks, exec_now(x));
+	if (!awaits_block && !x->current && !x->queue && x->environment_due_ms == 0 &&
+		x->held_input_length == 0 && !x->undo)
 		executors_remove_busy(x);
 }
 
-/* Whether it has the terminal for its standard error. If not, ask the holder for it. */
+/* Whether the terminal for e's standard error is open, or not needed. If not, request it. */
 static bool has_terminals(struct executor *x, const struct exec *e)
 {
 	if (e->plan.streams != EXEC_TERMINALS || x->error_terminal[0])
@@ -304,7 +316,10 @@ static void on_prompt_seen(void *user)
 	exec_type_next(user);
 }
 
-/* Whether the screen has parsed the prompt, so x->column is known. If not, try again then. */
+/*
+ * Whether the screen has parsed the prompt, so x->column is known. If not, exec_type_next() is called
+ * again when it has.
+ */
 static bool is_prompt_seen(struct executor *x)
 {
 	if (x->look.state != LOOK_IDLE)
@@ -322,7 +337,7 @@ void exec_type_next(struct executor *x)
 		if (!has_terminals(x, e) || !is_prompt_seen(x))
 			return;
 		DL_DELETE(x->queue, e);
-		x->queued--;
+		x->queue_count--;
 		exec_release_claims(e);
 		x->current = e;
 		if (exec_type(e) < 0)

@@ -17,36 +17,41 @@
 #include <stdint.h>
 
 #define EXEC_TICK_MS 20u
-#define EXEC_UNDO_MS 5000u /* for the shell to come to rest at its prompt; then leftovers stay */
 #define EXEC_REASON_SIZE 128u
-#define EXEC_START_MS 5000u     /* for the shell to report the start of a typed command */
-#define EXEC_SIGN_MS 2000u      /* for a sign from a shell that has not reported it */
-#define EXEC_STARTUP_MS 120000u /* for a new shell's first prompt, for queued commands */
-#define EXEC_PROMPT_MS 10000u   /* for a new shell's first prompt */
-#define EXEC_MUTE_MS 5000u      /* of a shell at its prompt that has not reported a command's end */
-#define EXEC_KILLED_MS 1000u    /* at least, for the end to be reported after SIGKILL */
-#define EXEC_OVERDUE_MS 1000u   /* for unread reports of an end in time, after the deadline */
-/* For a program of the startup files that asks the terminal what it supports. */
-#define EXEC_STARTUP_READER_MS 200u
-#define EXEC_REPEAT_INT_MS 300u /* for a shell to act on an INT before it gets another */
-#define EXEC_SETTLE_MS 100u     /* for a shell to act on a line that was entered */
-#define EXEC_UNMARKED_MS 300u   /* of silence at a prompt that has lost its marks */
-#define EXEC_UNSEEN_MS 2000u /* the same, where the kernel does not show what the shell waits for */
+
+/* How long to wait for the shell: */
+#define EXEC_UNDO_MS 5000u      /* to be idle at its prompt, so that leftovers can be undone */
+#define EXEC_START_MS 5000u     /* to report the start of a typed command */
+#define EXEC_SIGN_MS 2000u      /* to answer the state key after that (see unanswered.c) */
+#define EXEC_PROMPT_MS 10000u   /* to show its first prompt */
+#define EXEC_STARTUP_MS 120000u /* the same, while commands are queued */
+#define EXEC_MUTE_MS 5000u      /* to report a command's end, once it is at its prompt */
+#define EXEC_KILLED_MS 1000u    /* to report the end after SIGKILL; the least grace */
+#define EXEC_REPEAT_INT_MS 300u /* to act on an INT before it gets another */
+#define EXEC_SETTLE_MS 100u     /* to act on a line that was entered */
+#define EXEC_UNMARKED_MS 300u   /* to stay silent at a prompt without marks before it is ready */
+#define EXEC_UNSEEN_MS 2000u    /* the same, if the kernel does not show what it waits for */
 #define EXEC_RECORD_MS RECORD_WAIT_MS
-#define EXEC_HOLD_MS \
-	200u /* input waits so long for a short command to put a half-typed line back */
 
-#define EXEC_SPARED_ALL (~0u) /* executor.spared until the shell has shown a prompt */
+/* After a deadline, how long to read pending output that may report an earlier end. */
+#define EXEC_OVERDUE_MS 1000u
+/* How long a program of the startup files may read the terminal, to ask what it supports. */
+#define EXEC_STARTUP_READER_MS 200u
+/* How long input is held back until the shell has put a half-typed line back. */
+#define EXEC_HOLD_MS 200u
 
-/* Where the prompt is, as far as its marks show. See exec_move_prompt(). */
+/* executor.startup_modes until the shell has shown a prompt */
+#define EXEC_STARTUP_MODES_ALL (~0u)
+
+/* State of the prompt, as its marks report it. See exec_move_prompt(). */
 enum exec_prompt {
 	EXEC_PROMPT_UNKNOWN, /* an earlier server has started the shell; no mark was read yet */
 	EXEC_PROMPT_NONE,    /* the shell has started and has not shown one yet */
 	EXEC_PROMPT_FIRST,   /* the shell draws its first one */
-	EXEC_PROMPT_COMING,  /* a command is over */
+	EXEC_PROMPT_COMING,  /* a command is over; the shell draws its prompt */
 	EXEC_PROMPT_READY,   /* a line can be typed */
 	EXEC_PROMPT_CONTINUATION, /* an incomplete line has been entered */
-	EXEC_PROMPT_LEFT,         /* a line has been entered and runs */
+	EXEC_PROMPT_LEFT,         /* a line was entered, and its command runs */
 };
 
 /* Whether the shell has to send a sign before anything is typed, see unanswered.c. */
@@ -58,7 +63,7 @@ enum exec_sign {
 
 /* A deferred end mark of a line that a person entered, see exec_defer_line_end(). */
 struct exec_deferred_mark {
-	uint64_t start, end; /* of the mark; 0: there is none */
+	uint64_t start, end; /* offsets of the mark; 0: there is none */
 	int status;
 	bool claimed; /* a prompt was reported while the shell seemed to wait for a child */
 };
@@ -92,12 +97,12 @@ struct executor {
 	char reason[EXEC_REASON_SIZE]; /* text of exec_busy_reason() or exec_unable_reason() */
 	struct look look;              /* waits for the screen to reach prompt_offset */
 	struct exec_end_mark_place end_place;
-	unsigned spared;      /* enum leftover: set by startup files, kept; or EXEC_SPARED_ALL */
-	unsigned undo;        /* enum leftover: to be undone at the prompt, */
-	unsigned undo_row;    /* which ends in this row, from 1, */
-	uint64_t undo_offset; /* and has this prompt_offset */
-	unsigned entered;     /* lines entered by people that the shell has not reported yet */
-	struct exec_deferred_mark aside;
+	unsigned startup_modes; /* enum leftover: set by startup files; never undone */
+	unsigned undo;          /* enum leftover: to be undone at the prompt */
+	unsigned undo_row;      /* row in which that prompt ends, from 1 */
+	uint64_t undo_offset;   /* prompt_offset of that prompt */
+	unsigned entered;       /* lines entered by people that the shell has not reported yet */
+	struct exec_deferred_mark deferred_mark;
 	bool line_reported;          /* a line has been reported since the last prompt */
 	uint64_t entered_ms;         /* loop time of the last one entered */
 	uint64_t signalled_ms;       /* loop time of the last signal of exec_cancel() */
@@ -113,17 +118,17 @@ struct executor {
 	struct exec *current;
 	struct exec *queue;    /* list */
 	struct exec *finished; /* list, oldest first */
-	unsigned queued, kept; /* lengths of these two */
-	uint64_t past_offset;  /* output before it is from an earlier server, time unknown */
-	uint64_t numbers;      /* the last exec.number */
-	struct lines log;      /* the file "execs" */
+	unsigned queue_count, finished_count;
+	uint64_t past_offset; /* output before it was read by an earlier server, time unknown */
+	uint64_t last_number; /* exec.number of the last exec */
+	struct lines log;     /* the file "execs" */
 	enum exec_sign sign;
 	unsigned signs_due; /* state records to come, the last of which is the sign */
 	struct shell_environment_waiter *environment_waiters;
 	uint64_t environment_due_ms; /* loop time until which it is awaited; 0: it is not */
 	bool environment_asked;      /* the shell has been asked for it */
-	uint8_t *held;               /* other input that is held back */
-	size_t held_length;
+	uint8_t *held_input;         /* input of clients that is held back; owned */
+	size_t held_input_length;
 	struct executor *prev, *next; /* in the list executors.busy; prev is NULL outside of it */
 };
 
@@ -160,7 +165,7 @@ void exec_shell_ended(struct executor *x);
  */
 int exec_write(struct executor *x, const void *bytes, size_t length);
 
-/* Further input is not part of a paste. */
+/* The paste has ended or was dropped: treat further input as typed. */
 void exec_forget_paste(struct executor *x);
 
 /* Whether the ring has bytes or events that have not been followed yet. */

@@ -33,7 +33,7 @@ struct executors {
 	size_t budget;           /* bytes of output that may still be kept for running execs */
 	uint64_t ended;          /* commands that are over */
 	uint64_t not_kept;       /* failed writes to a log */
-	size_t left;             /* see exec_each_unreported() */
+	size_t unreported;       /* execs that exec_each_unreported() has yet to report */
 	struct executor *busy;   /* list: get exec_tick() */
 	uv_timer_t ticker;       /* active while that is not empty */
 };

@@ -23,7 +23,7 @@ void exec_finish(struct exec *e, enum exec_end end);
 /* Update its block, and call its watchers. */
 void exec_changed(struct exec *e);
 
-/* The facts that its block records, borrowed. */
+/* The state that its block records; borrowed. */
 struct block_exec exec_facts(const struct exec *e);
 
 /* Update its block. */
@@ -136,8 +136,8 @@ void exec_hold_begin(struct exec *e);
 /* Release all that is held for readers of e. */
 void exec_hold_end(struct exec *e);
 
-/* Repeat or escalate the signal of exec_cancel(). */
-void exec_ladder_tick(struct exec *e);
+/* Repeat the last signal of exec_cancel(), or send the next one. */
+void exec_cancel_tick(struct exec *e);
 
 /* A Ctrl-C is about to be typed to e. If it may get lost, exec_interrupt_tick() repeats it. */
 void exec_note_interrupt(struct exec *e);
@@ -145,8 +145,8 @@ void exec_note_interrupt(struct exec *e);
 /* Repeat a Ctrl-C that was lost. */
 void exec_interrupt_tick(struct exec *e);
 
-/* Check an exec that was typed and whose start has not been reported. */
-void exec_doubt_tick(struct exec *e);
+/* Give up an exec whose start the shell does not report in time. */
+void exec_start_tick(struct exec *e);
 
 /* Ask the shell for a sign, if one is needed and the shell can get the key now. */
 void exec_ask_sign(struct executor *x);

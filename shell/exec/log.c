@@ -261,12 +261,12 @@ static void load_line(void *user, json_t *line)
 	bool done = e && json_object_get(line, "end");
 	if (e)
 		e->executor = x;
-	if (e && e->number > x->numbers)
-		x->numbers = e->number;
+	if (e && e->number > x->last_number)
+		x->last_number = e->number;
 	if (e && done && read_done(line, e)) {
 		drop(&l->unfinished, find(l->unfinished, e->id));
 		DL_APPEND(x->finished, e);
-		x->kept++;
+		x->finished_count++;
 	} else if (e && !done) {
 		DL_APPEND(l->unfinished, e);
 	} else if (e) {
@@ -276,10 +276,10 @@ static void load_line(void *user, json_t *line)
 
 static void trim(struct executor *x)
 {
-	while (x->kept > EXECS_KEPT) {
+	while (x->finished_count > EXECS_KEPT) {
 		struct exec *oldest = x->finished;
 		DL_DELETE(x->finished, oldest);
-		x->kept--;
+		x->finished_count--;
 		exec_free(oldest);
 	}
 }
@@ -325,7 +325,7 @@ static struct exec *load_typed(struct executor *x, bool *ret_short)
 static void mark_left(struct exec *e)
 {
 	e->left = e->caller != 0;
-	e->executor->all->left += e->left;
+	e->executor->all->unreported += e->left;
 }
 
 /* End what earlier servers have not finished, except exec number `typed`. */
@@ -342,7 +342,7 @@ static void end_unfinished(struct executor *x, struct exec **list, uint64_t type
 		exec_remove_input(e);
 		mark_left(e);
 		DL_APPEND(x->finished, e);
-		x->kept++;
+		x->finished_count++;
 	}
 	/* Logging may compact the file, and write_execs() must find all of them. */
 	for (e = first; e; e = e->next)
@@ -383,7 +383,7 @@ void exec_log_load(struct executor *x)
 	uint64_t typed = e ? e->number : 0;
 	lines_load(&x->log, &kind, link->dir_fd, load_line, &l);
 	x->log.frozen = x->log.frozen || is_short;
-	x->numbers = x->numbers > typed ? x->numbers : typed;
+	x->last_number = x->last_number > typed ? x->last_number : typed;
 	if (e) {
 		const struct exec *done = find(x->finished, e->id);
 		drop(&l.unfinished, find(l.unfinished, e->id));

@@ -268,13 +268,13 @@ static void finish_by_record(struct exec *e, const struct record *record,
 static void reset_shell(struct executor *x)
 {
 	exec_move_prompt(x, EXEC_PROMPT_NONE);
-	x->aside = (struct exec_deferred_mark){0};
+	x->deferred_mark = (struct exec_deferred_mark){0};
 	x->entered = 0;
 	x->editor = NULL;
 	x->line_reported = x->searching = false;
 	x->back_due = x->environment_asked = false;
 	x->column = x->undo = 0;
-	x->spared = EXEC_SPARED_ALL;
+	x->startup_modes = EXEC_STARTUP_MODES_ALL;
 	exec_forget_paste(x);
 	typing_reset_paste(x->typing);
 	x->hold_until_ms = 0;
@@ -433,9 +433,9 @@ void exec_screen_mark(struct executor *x, const struct screen_event *mark)
 		bool shifted = x->shell == INTEGRATION_BASH && first && mark->line == end->line &&
 			mark->column > end->column;
 		x->column = shifted ? mark->column - end->column + 1 : mark->column;
-		x->undo = first ? end->leftovers & ~x->spared : 0;
-		if (x->spared == EXEC_SPARED_ALL)
-			x->spared = end->leftovers;
+		x->undo = first ? end->leftovers & ~x->startup_modes : 0;
+		if (x->startup_modes == EXEC_STARTUP_MODES_ALL)
+			x->startup_modes = end->leftovers;
 		x->undo_row = mark->row;
 		x->undo_offset = mark->offset;
 		*end = (struct exec_end_mark_place){0};

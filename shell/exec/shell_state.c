@@ -293,8 +293,8 @@ void exec_shell_tick(struct executor *x)
 				(e->timeout_ms > 0 && now >= x->born_ms + e->timeout_ms)))
 			exec_finish(e, EXEC_END_BUSY);
 	}
-	if ((!newborn && x->prompt != EXEC_PROMPT_FIRST) || (x->held_length == 0 && !x->queue) ||
-		now < x->looked_ms + LOOK_MS)
+	if ((!newborn && x->prompt != EXEC_PROMPT_FIRST) ||
+		(x->held_input_length == 0 && !x->queue) || now < x->looked_ms + LOOK_MS)
 		return;
 	x->looked_ms = now;
 	look_at_startup(x);

@@ -22,7 +22,7 @@ static bool is_settled(const struct executor *x)
 bool exec_is_ready(struct executor *x)
 {
 	uint64_t now = exec_now(x);
-	if (x->current || x->sign != EXEC_SIGN_NONE || x->paste.open || x->held_length > 0 ||
+	if (x->current || x->sign != EXEC_SIGN_NONE || x->paste.open || x->held_input_length > 0 ||
 		x->back_due || !x->pane->life.runs || link_input_queued(&x->pane->held.link) > 0)
 		return false;
 	if (x->prompt == EXEC_PROMPT_CONTINUATION)
@@ -213,7 +213,7 @@ static bool has_to_wait(const struct executor *x, const char *text, size_t lengt
 	 * Keep the order of held input. Before the first prompt, startup files could read it; while
 	 * that prompt is being drawn, the kernel would echo it and readline would again.
 	 */
-	if (x->held_length == 0 && !exec_shell_is_starting(x) &&
+	if (x->held_input_length == 0 && !exec_shell_is_starting(x) &&
 		(!(x->back_due || x->prompt == EXEC_PROMPT_FIRST) || exec_now(x) >= x->hold_until_ms))
 		return false;
 	for (size_t i = 0; i < length; i++)
@@ -226,14 +226,14 @@ static bool has_to_wait(const struct executor *x, const char *text, size_t lengt
 static int hold_input(struct executor *x, const void *bytes, size_t length)
 {
 	/* It must fit into the link's queue afterwards. */
-	if (x->held_length + length + link_input_queued(&x->pane->held.link) > LINK_INPUT_MAX)
+	if (x->held_input_length + length + link_input_queued(&x->pane->held.link) > LINK_INPUT_MAX)
 		return -ENOBUFS;
-	uint8_t *grown = realloc(x->held, x->held_length + length);
+	uint8_t *grown = realloc(x->held_input, x->held_input_length + length);
 	if (!grown)
 		return -ENOBUFS;
-	x->held = grown;
-	memcpy(x->held + x->held_length, bytes, length);
-	x->held_length += length;
+	x->held_input = grown;
+	memcpy(x->held_input + x->held_input_length, bytes, length);
+	x->held_input_length += length;
 	executors_add_busy(x);
 	pane_note_typed(x->pane); /* its bytes are counted when they are written */
 	return 0;
@@ -241,7 +241,7 @@ static int hold_input(struct executor *x, const void *bytes, size_t length)
 
 size_t exec_input_waiting(const struct executor *x)
 {
-	return link_input_queued(&x->pane->held.link) + x->held_length;
+	return link_input_queued(&x->pane->held.link) + x->held_input_length;
 }
 
 /* Write input now. Returns 0 or a negative errno. */
@@ -290,20 +290,21 @@ static bool would_be_cut(const struct executor *x)
 {
 	struct termios modes;
 	struct typing_line line = {0};
-	if (x->held_length <= TYPING_LINE_MAX || (x->prompt == EXEC_PROMPT_READY && !x->current))
+	if (x->held_input_length <= TYPING_LINE_MAX ||
+		(x->prompt == EXEC_PROMPT_READY && !x->current))
 		return false;
 	return tcgetattr(x->pane->held.link.master_fd, &modes) == 0 && (modes.c_lflag & ICANON) &&
-		!typing_follow_line(&line, &modes, x->held, x->held_length);
+		!typing_follow_line(&line, &modes, x->held_input, x->held_input_length);
 }
 
 void exec_release_input(struct executor *x)
 {
-	if (x->held_length == 0 || is_typing(x) || would_be_cut(x))
+	if (x->held_input_length == 0 || is_typing(x) || would_be_cut(x))
 		return;
-	uint8_t *held = x->held;
-	size_t length = x->held_length;
-	x->held = NULL;
-	x->held_length = 0;
+	uint8_t *held = x->held_input;
+	size_t length = x->held_input_length;
+	x->held_input = NULL;
+	x->held_input_length = 0;
 	if (!x->pane->life.runs || write_input(x, held, length) < 0)
 		x->all->callbacks->failed(
 			x->user, "input that waited for a command to begin was lost", -ENOBUFS);

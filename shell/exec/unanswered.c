@@ -64,7 +64,7 @@ void exec_clear_unanswered(struct executor *x)
 	x->signs_due = 0;
 }
 
-void exec_doubt_tick(struct exec *e)
+void exec_start_tick(struct exec *e)
 {
 	struct executor *x = e->executor;
 	uint64_t now = exec_now(x);

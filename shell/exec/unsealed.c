@@ -43,13 +43,13 @@ bool exec_record_is_sealed(const struct exec *e, const struct record *record)
 }
 
 /* The deferred end mark takes effect. */
-static void apply_aside(struct executor *x)
+static void apply_deferred_mark(struct executor *x)
 {
 	const struct mark mark = {.kind = MARK_END,
-		.start = x->aside.start,
-		.end = x->aside.end,
-		.status = x->aside.status};
-	x->aside = (struct exec_deferred_mark){0};
+		.start = x->deferred_mark.start,
+		.end = x->deferred_mark.end,
+		.status = x->deferred_mark.status};
+	x->deferred_mark = (struct exec_deferred_mark){0};
 	blocks_mark(x->blocks, &mark, clock_wall_ms(), false);
 }
 
@@ -66,36 +66,36 @@ bool exec_defer_line_end(struct executor *x, const struct mark *mark)
 	if (x->current || mark->end <= x->past_offset)
 		return false;
 	if (mark->kind == MARK_END && may_still_run(x)) {
-		x->aside = (struct exec_deferred_mark){mark->start, mark->end, mark->status};
+		x->deferred_mark = (struct exec_deferred_mark){mark->start, mark->end, mark->status};
 		return true;
 	}
-	if (x->aside.end == 0)
+	if (x->deferred_mark.end == 0)
 		return false;
 	if (mark->kind == MARK_END) {
-		if (mark->status != x->aside.status)
+		if (mark->status != x->deferred_mark.status)
 			blocks_mark_suspect(x->blocks);
-		x->aside = (struct exec_deferred_mark){0};
+		x->deferred_mark = (struct exec_deferred_mark){0};
 	} else if (mark->kind == MARK_INPUT && !may_still_run(x)) {
-		apply_aside(x);
+		apply_deferred_mark(x);
 	} else if (mark->kind == MARK_START) {
-		if (!x->aside.claimed)
-			apply_aside(x);
-		x->aside = (struct exec_deferred_mark){0};
+		if (!x->deferred_mark.claimed)
+			apply_deferred_mark(x);
+		x->deferred_mark = (struct exec_deferred_mark){0};
 	}
 	return false;
 }
 
 bool exec_refute_line_end(struct executor *x, uint64_t time_ms)
 {
-	if (x->aside.end == 0 && !blocks_is_awaiting_record(x->blocks))
+	if (x->deferred_mark.end == 0 && !blocks_is_awaiting_record(x->blocks))
 		return false;
 	/* A line that has been entered may already be running. */
 	if (x->current || x->entered > 0 || !exec_shell_awaits_child(x, time_ms)) {
-		if (x->aside.end > 0)
-			apply_aside(x);
+		if (x->deferred_mark.end > 0)
+			apply_deferred_mark(x);
 		return false;
 	}
-	x->aside.claimed = true;
+	x->deferred_mark.claimed = true;
 	blocks_mark_suspect(x->blocks);
 	return true;
 }

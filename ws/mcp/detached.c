@@ -94,7 +94,7 @@ static void on_left(void *user, const struct exec *e)
 void mcp_detached_restore(struct mcp *m)
 {
 	struct sessions *sessions = m->dispatcher->sessions;
-	if (sessions->executors.left == 0)
+	if (sessions->executors.unreported == 0)
 		return;
 	for (struct session *s = NULL; (s = session_next(sessions, s));) {
 		struct restoring t = {.all = &m->left, .session = session_id(s)};

@@ -60,9 +60,9 @@ Test(api_mcp_left, next_server_reports_their_end)
 	const struct exec *e = begin("s", ME);
 	snprintf(want, sizeof want, "s/%s has ended: exit code 3", e->id);
 	memory_api_restart();
-	cr_expect_eq(memory_api.sessions.executors.left, 1);
+	cr_expect_eq(memory_api.sessions.executors.unreported, 1);
 	cr_expect_str_eq(read_notice(ME), "", "the command still runs");
-	cr_expect_eq(memory_api.sessions.executors.left, 0, "the command was found");
+	cr_expect_eq(memory_api.sessions.executors.unreported, 0, "the command was found");
 	memory_shell_end("s", 3);
 	cr_expect_str_eq(read_notice(ME + 1), "", "another caller gets no notice");
 	cr_expect_str_eq(read_notice(ME), want);
@@ -90,7 +90,7 @@ Test(api_mcp_left, ended_commands_and_those_of_no_caller_are_not_reported)
 	memory_shell_end("s", 0);
 	begin("s", 0);
 	memory_api_restart();
-	cr_expect_eq(memory_api.sessions.executors.left, 0);
+	cr_expect_eq(memory_api.sessions.executors.unreported, 0);
 	memory_shell_end("s", 0);
 	cr_expect_str_eq(read_notice(ME), "");
 	cr_expect_str_eq(read_notice(0), "");
@@ -101,9 +101,9 @@ Test(api_mcp_left, command_is_forgotten_with_its_session)
 	memory_shell_start("s");
 	begin("s", ME);
 	memory_api_restart();
-	cr_expect_eq(memory_api.sessions.executors.left, 1);
+	cr_expect_eq(memory_api.sessions.executors.unreported, 1);
 	cr_assert_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
-	cr_expect_eq(memory_api.sessions.executors.left, 0);
+	cr_expect_eq(memory_api.sessions.executors.unreported, 0);
 	cr_expect_str_eq(read_notice(ME), "");
 }
 

@@ -22,7 +22,7 @@ static void mark_unresponsive(struct held *h)
 {
 	const struct held_kind *kind = h->table->kind;
 	h->unresponsive = true;
-	kind->complain(h->table, h->id, "its holder does not answer", -ERR_UNRESPONSIVE);
+	kind->report_error(h->table, h->id, "its holder does not answer", -ERR_UNRESPONSIVE);
 	held_answer_waiters(&h->start_waiters, h, REPORT_SETUP, -ERR_UNRESPONSIVE);
 	if (kind->changed)
 		kind->changed(h);
@@ -41,7 +41,7 @@ static int attach(struct held *h)
 		return rc;
 	}
 	if (h->place == HELD_ENDING)
-		kind->end_again(h);
+		kind->continue_end(h);
 	else if (silent)
 		mark_unresponsive(h);
 	return 0;
@@ -69,7 +69,7 @@ static int adopt(void *user, const char *directory, int dir_fd)
 		return -EAGAIN;
 	}
 	h->adopted = true;
-	h->found_ms = uv_now(t->loop);
+	h->adopted_ms = uv_now(t->loop);
 	/* The second of one id: its server was killed before any client heard of it. End it. */
 	bool ending = faccessat(dir_fd, HELD_ENDING_FILE, F_OK, 0) == 0 || held_find(t, h->id);
 	rc = held_add(h, ending ? HELD_ENDING : HELD_LISTED);
@@ -107,7 +107,8 @@ static void on_failed(void *user, const char *directory, int error)
 {
 	struct held_table *t = user;
 	held_refuse_directory(t, directory);
-	t->kind->complain(t, directory, held_attach_error_text(error, t->kind->cannot_adopt), error);
+	t->kind->report_error(
+		t, directory, held_attach_error_text(error, t->kind->cannot_adopt), error);
 }
 
 static void on_rescan(uv_timer_t *timer)
@@ -152,8 +153,9 @@ void held_recheck(struct held_table *t)
 		int rc = h->link.state == LINK_IDLE ? link_adopt(&h->link) : 0;
 		if (rc == -ECONNREFUSED || rc == -ENOENT) {
 			h->holder_lost = true;
-			t->kind->end_unanswered(h);
-		} else if (!h->unresponsive && uv_now(t->loop) > h->found_ms + LINK_UNRESPONSIVE_MS) {
+			t->kind->holder_died(h);
+		} else if (!h->unresponsive &&
+			uv_now(t->loop) > h->adopted_ms + LINK_UNRESPONSIVE_MS) {
 			mark_unresponsive(h);
 		}
 	}

@@ -47,7 +47,7 @@ static void on_removed(void *user, int error)
 	}
 	h->survivors = h->removal.survivors;
 	if (!h->stuck)
-		kind->complain(h->table, h->id, "some of its processes survive", error);
+		kind->report_error(h->table, h->id, "some of its processes survive", error);
 	h->stuck = true;
 	held_answer_waiters(&h->end_waiters, h, REPORT_READY, error);
 	removal_start(&h->table->removals, &h->removal, guard_of(h), REMOVAL_AGAIN_MS);

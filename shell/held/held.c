@@ -20,22 +20,22 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define TAKEN_QUIET_MS 60000u /* time after which another takeover is reported again */
+#define TAKEN_QUIET_MS 60000u /* a takeover within this time of the last one is a repeated one */
 
 static const struct held_kind *kind_of(const struct held *h)
 {
 	return h->table->kind;
 }
 
-/* Whether this server still owns the runtime directory. */
-static bool is_server(const struct held_table *t)
+/* Whether this server still has the lock of the runtime directory. */
+static bool owns_runtime_directory(const struct held_table *t)
 {
 	return t->trust.lock && runtime_lock_is_held(t->trust.lock, t->trust.runtime_dir);
 }
 
 int held_check_runtime_directory(const struct held_table *t)
 {
-	return !t->trust.lock || is_server(t) ? 0 : -ERR_RUNTIME_REPLACED;
+	return !t->trust.lock || owns_runtime_directory(t) ? 0 : -ERR_RUNTIME_REPLACED;
 }
 
 static void on_attached(void *user)
@@ -69,20 +69,22 @@ static void on_lost(void *user, bool taken)
 	kind_of(h)->lost(h);
 }
 
-/* An object that is being ended is not taken back: its processes are killed in any case. */
+/*
+ * Another process has attached. An object that is being ended is not taken back: its processes are killed in any case.
+ * A repeated takeover is undone later, by held_recheck().
+ */
 static void on_taken(void *user)
 {
 	struct held *h = user;
 	uint64_t now = uv_now(h->table->loop);
-	bool quiet = h->taken_ms == 0 || now > h->taken_ms + TAKEN_QUIET_MS;
+	bool repeated = h->taken_ms > 0 && now <= h->taken_ms + TAKEN_QUIET_MS;
 	h->taken_ms = now;
-	if (quiet)
+	if (!repeated)
 		h->taken_reported = false;
 	if (h->place == HELD_ENDING)
 		link_abandon(&h->link, false);
-	else if (quiet || !is_server(h->table))
+	else if (!repeated || !owns_runtime_directory(h->table))
 		held_take_back(h);
-	/* Repeated takeovers are answered only once in a while, see held_recheck(). */
 }
 
 static void on_regained(void *user)
@@ -90,12 +92,12 @@ static void on_regained(void *user)
 	struct held *h = user;
 	const struct held_kind *kind = kind_of(h);
 	if (!h->taken_reported)
-		kind->complain(h->table, h->id,
+		kind->report_error(h->table, h->id,
 			"another process had attached to its holder: taken back", -EBUSY);
 	h->taken_reported = true;
 	if (kind->regained)
 		kind->regained(h);
-	held_make_busy(h);
+	held_schedule_turn(h);
 }
 
 static void on_terminal(void *user, const char *path)
@@ -132,8 +134,8 @@ int held_init(struct held *h, struct held_table *t, const char *directory, int d
 	return rc;
 }
 
-/* The user may open files below the directory, but not list it. */
-static int pass_shell(const struct held *h)
+/* Let the session user open files in DIRECTORY_SHELL, but not list it. */
+static int share_shell_directory(const struct held *h)
 {
 	int fd = openat(h->link.dir_fd, DIRECTORY_SHELL, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 ? -errno : bounds_allow_traverse(h->table->bounds, fd);
@@ -154,7 +156,7 @@ int held_start(struct held *h, struct spawn_options *options)
 		return rc;
 	rc = bounds_allow_traverse(h->table->bounds, options->dir_fd);
 	if (rc == 0)
-		rc = pass_shell(h);
+		rc = share_shell_directory(h);
 	for (const char *const *file = kind_of(h)->shared; rc == 0 && file && *file; file++)
 		held_share_file(h, *file);
 	options->wrapper = bounded.wrapper;
@@ -175,14 +177,14 @@ void held_share_file(const struct held *h, const char *name)
 		(void)!fchownat(h->link.dir_fd, name, owner, (gid_t)-1, AT_SYMLINK_NOFOLLOW);
 }
 
-int held_open_descriptor(const struct held *h, int place, int flags)
+int held_open_descriptor(const struct held *h, int holder_fd, int flags)
 {
 	char path[32];
 	struct statx st;
 	if (h->holder_lost)
 		return -ESRCH;
 	/* The pid may have been reused: check the file before opening it for reading or writing. */
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)h->link.info.holder_pid, place);
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)h->link.info.holder_pid, holder_fd);
 	int found = open(path, O_PATH | O_CLOEXEC);
 	if (found < 0)
 		return -errno;
@@ -202,17 +204,17 @@ int held_open_descriptor(const struct held *h, int place, int flags)
 
 void held_take_back(struct held *h)
 {
-	if (!is_server(h->table)) {
+	if (!owns_runtime_directory(h->table)) {
 		link_abandon(&h->link, true);
 		return;
 	}
 	int rc = link_reattach(&h->link);
 	if (rc == -ECONNREFUSED || rc == -ENOENT)
 		link_abandon(&h->link, false);
-	/* Any other error may be temporary: it is retried. */
+	/* Any other error may be temporary: held_recheck() tries again. */
 }
 
-const char *held_attach_error_text(int error, const char *otherwise)
+const char *held_attach_error_text(int error, const char *fallback)
 {
 	static const struct {
 		int error;
@@ -224,12 +226,12 @@ const char *held_attach_error_text(int error, const char *otherwise)
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].error == error)
 			return reasons[i].text;
-	return otherwise;
+	return fallback;
 }
 
 static void close_guard(struct held *h)
 {
-	if (h->table && h->guard_fd >= 0) /* without a table it was never initialised */
+	if (h->table && h->guard_fd >= 0) /* before held_init() all fields are 0, guard_fd too */
 		close(h->guard_fd);
 	h->guard_fd = -1;
 }
@@ -260,9 +262,9 @@ uv_loop_t *held_loop(const struct held *h)
 	return h->table->loop;
 }
 
-void held_make_busy(struct held *h)
+void held_schedule_turn(struct held *h)
 {
-	turn_make_busy(&h->table->turns, &h->turn);
+	turn_schedule(&h->table->turns, &h->turn);
 }
 
 void held_run_turn(struct held *h)
@@ -287,6 +289,5 @@ void held_answer_waiters(
 
 bool held_is_responsive(const struct held *h)
 {
-	/* A stopped holder handles requests when it continues. */
 	return !link_is_unresponsive(&h->link) || !removal_is_stopped(h->link.info.holder_pid);
 }

@@ -44,11 +44,11 @@ struct held {
 	struct turn turn;         /* to consume the holder's output */
 	bool adopted;             /* found when the server started */
 	bool unresponsive;        /* adopted, and its holder does not answer */
-	uint64_t found_ms;        /* loop time of its adoption */
+	uint64_t adopted_ms;      /* loop time of its adoption */
 	bool holder_lost;         /* nothing writes the ring any more */
-	bool taken;               /* another server has the holder */
+	bool taken;               /* holder_lost, because another process keeps the holder */
 	uint64_t taken_ms;      /* loop time when another process last took the holder; 0: never */
-	bool taken_reported;    /* that has been reported */
+	bool taken_reported;    /* that takeover, or a recent one, has been reported */
 	bool stuck;             /* being ended, and it has been reported that processes survive */
 	int guard_fd;           /* pidfd of the guard; -1: unknown */
 	struct removal removal; /* of its processes */
@@ -70,14 +70,14 @@ struct held_kind {
 	const char *prefix;        /* prefix of more files in DIRECTORY_SHELL; or NULL */
 	/* Error texts. */
 	const char *cannot_adopt, *cannot_remove;
-	/* Report an error that no request waits for. id may be "". Called from anywhere. */
-	void (*complain)(struct held_table *t, const char *id, const char *what, int error);
+	/* Report an error that no request waits for. id may be "". May be called from inside any function. */
+	void (*report_error)(struct held_table *t, const char *id, const char *what, int error);
 	/* Called periodically; may end objects. */
 	void (*sweep)(struct held_table *t);
 
 	/* Consume a turn's worth of the holder's output. */
 	enum turn_next (*take_turn)(struct held *h);
-	/* Events of its link, see there. lost: holder_lost and taken are set. */
+	/* Events of its link, see struct link_callbacks. Before lost(), holder_lost and taken are set. */
 	void (*attached)(struct held *h);
 	void (*failed)(struct held *h, enum report_stage stage, int error);
 	void (*lost)(struct held *h);
@@ -98,12 +98,12 @@ struct held_kind {
 	 * true if the object needs its holder only to end, and has started that. May be NULL.
 	 */
 	bool (*is_only_ending)(struct held *h, int error);
-	/* It was being ended: continue. */
-	void (*end_again)(struct held *h);
-	/* Whether it was found and its holder has yet to answer. */
+	/* An earlier server has begun to end it: continue. */
+	void (*continue_end)(struct held *h);
+	/* Whether it was found, and its holder has not answered yet. */
 	bool (*is_awaited)(const struct held *h);
 	/* Its holder has died before it answered. */
-	void (*end_unanswered)(struct held *h);
+	void (*holder_died)(struct held *h);
 	/* Its visible state has changed; may be NULL. */
 	void (*changed)(struct held *h);
 	/* Order of the table, as for qsort(3); may be NULL. */
@@ -111,7 +111,7 @@ struct held_kind {
 
 	/* All its processes are gone: remove the directory and release it. */
 	void (*ended)(struct held *h);
-	/* Let go of it with held_release(); its holder lives on. */
+	/* Forget it with held_release(); its holder lives on. */
 	void (*release)(struct held *h);
 };
 
@@ -130,8 +130,8 @@ int held_start(struct held *h, struct spawn_options *options);
  */
 void held_share_file(const struct held *h, const char *name);
 
-/* Open the memfd that its holder has at this descriptor (enum wire_fixed_fd). Returns a descriptor or a negative errno. */
-int held_open_descriptor(const struct held *h, int place, int flags);
+/* Open the memfd that is descriptor holder_fd (enum wire_fixed_fd) of its holder. Returns a descriptor or a negative errno. */
+int held_open_descriptor(const struct held *h, int holder_fd, int flags);
 
 /* Free what it owns, but not its own memory. */
 void held_finish(struct held *h);
@@ -142,24 +142,27 @@ void held_close(struct held *h);
 /* Take the holder back from another process, if this is still the server; otherwise treat the holder as lost. */
 void held_take_back(struct held *h);
 
-/* A text for why attaching failed; `otherwise` if the error itself is enough. */
-const char *held_attach_error_text(int error, const char *otherwise);
+/* Why attaching failed, as a text; `fallback` for errors whose own text says it. */
+const char *held_attach_error_text(int error, const char *fallback);
 
 /* The loop of its table. */
 uv_loop_t *held_loop(const struct held *h);
 
 /* Schedule a turn for it, whether the holder has written anything or not. */
-void held_make_busy(struct held *h);
+void held_schedule_turn(struct held *h);
 
-/* Take its turn now; not from inside of a turn of its own. */
+/* Run its turn now. Not from inside its own turn. */
 void held_run_turn(struct held *h);
 
-/* Add a waiter to a list of h. The latest is answered first. */
+/* Add a waiter to a list of h. The last one added is answered first. */
 void held_add_waiter(struct held_waiter **list, struct held_waiter *w);
 
 /* Answer all waiters of a list, and empty it. */
 void held_answer_waiters(
 	struct held_waiter **list, struct held *h, enum report_stage stage, int error);
 
-/* Whether its attached holder will respond soon: false if it is stopped and silent for LINK_UNRESPONSIVE_MS. */
+/*
+ * Whether its attached holder will respond soon. false: it is stopped, and has not answered for LINK_UNRESPONSIVE_MS. It
+ * handles the requests when it continues.
+ */
 bool held_is_responsive(const struct held *h);

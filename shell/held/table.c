@@ -122,7 +122,7 @@ void held_remove_directory(struct held_table *t, const char *directory)
 	unlinkat(fd, DIRECTORY_SHELL, AT_REMOVEDIR);
 	close(fd);
 	if (unlinkat(t->dir_fd, directory, AT_REMOVEDIR) < 0)
-		t->kind->complain(t, "", t->kind->cannot_remove, -errno);
+		t->kind->report_error(t, "", t->kind->cannot_remove, -errno);
 }
 
 static int open_directory(struct held_table *t, int runtime_fd)

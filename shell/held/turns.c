@@ -1,7 +1,7 @@
 /*
- * asleep -> busy -> asleep, busy, or resting -> busy. Turns are taken before the loop would sleep, one for each that is
- * busy, within a time limit, as the loop also serves sockets. One with a short last turn is woken at once instead: it
- * comes before the next turn of those that need much. Nothing here can fail.
+ * asleep -> scheduled -> asleep, scheduled, or resting -> scheduled. Before the loop would sleep, each scheduled object
+ * gets one turn, within a time limit, because the loop also serves sockets. An object whose last turn was short runs as
+ * soon as it is woken, before the next turn of objects with much work. Nothing here can fail.
  */
 #include "shell/held/turns.h"
 
@@ -15,27 +15,27 @@
 
 void turn_remove(struct turns *t, struct turn *turn)
 {
-	if (turn->state == TURN_BUSY)
-		DL_DELETE(t->busy, turn);
+	if (turn->state == TURN_SCHEDULED)
+		DL_DELETE(t->scheduled, turn);
 	else if (turn->state == TURN_RESTING)
 		DL_DELETE(t->resting, turn);
 	turn->state = TURN_ASLEEP;
 }
 
-void turn_make_busy(struct turns *t, struct turn *turn)
+void turn_schedule(struct turns *t, struct turn *turn)
 {
-	if (turn->state == TURN_BUSY)
+	if (turn->state == TURN_SCHEDULED)
 		return;
 	turn_remove(t, turn);
-	turn->state = TURN_BUSY;
-	DL_APPEND(t->busy, turn);
+	turn->state = TURN_SCHEDULED;
+	DL_APPEND(t->scheduled, turn);
 }
 
 static void on_rested(uv_timer_t *timer)
 {
 	struct turns *t = timer->data;
 	while (t->resting)
-		turn_make_busy(t, t->resting);
+		turn_schedule(t, t->resting);
 }
 
 static void let_rest(struct turns *t, struct turn *turn)
@@ -58,17 +58,17 @@ void turn_run(struct turns *t, struct turn *turn)
 		return; /* it may be freed */
 	turn->heavy = uv_hrtime() - start > LIGHT_NS;
 	if (next == TURN_MORE)
-		turn_make_busy(t, turn);
+		turn_schedule(t, turn);
 	else
 		let_rest(t, turn);
 }
 
 void turn_wake(struct turns *t, struct turn *turn)
 {
-	if (turn->state != TURN_BUSY && !turn->heavy)
+	if (turn->state != TURN_SCHEDULED && !turn->heavy)
 		turn_run(t, turn);
 	else
-		turn_make_busy(t, turn);
+		turn_schedule(t, turn);
 }
 
 static void on_idle(uv_idle_t *idle)
@@ -81,13 +81,13 @@ static void on_prepare(uv_prepare_t *prepare)
 	struct turns *t = prepare->data;
 	const struct turn *turn;
 	unsigned count;
-	if (t->put_off)
+	if (t->suspended)
 		return;
-	DL_COUNT(t->busy, turn, count);
-	for (uint64_t until = uv_hrtime() + TURNS_NS; count > 0 && t->busy && uv_hrtime() < until;
-		count--)
-		turn_run(t, t->busy);
-	if (t->busy)
+	DL_COUNT(t->scheduled, turn, count);
+	for (uint64_t until = uv_hrtime() + TURNS_NS;
+		count > 0 && t->scheduled && uv_hrtime() < until; count--)
+		turn_run(t, t->scheduled);
+	if (t->scheduled)
 		uv_idle_start(&t->idle, on_idle);
 	else
 		uv_idle_stop(&t->idle);
@@ -107,13 +107,13 @@ void turns_open(struct turns *t, uv_loop_t *loop, enum turn_next (*take)(struct 
 
 void turns_close(struct turns *t)
 {
-	assert(!t->busy && !t->resting);
+	assert(!t->scheduled && !t->resting);
 	uv_close((uv_handle_t *)&t->prepare, NULL);
 	uv_close((uv_handle_t *)&t->idle, NULL);
 	uv_close((uv_handle_t *)&t->rest, NULL);
 }
 
-void turns_suspend(struct turns *t, bool put_off)
+void turns_suspend(struct turns *t, bool suspend)
 {
-	t->put_off = put_off;
+	t->suspended = suspend;
 }

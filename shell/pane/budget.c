@@ -98,7 +98,7 @@ static void ask(struct pane *p, size_t bytes)
 	now.give += bytes < most ? bytes : most;
 	update(s, &now);
 	s->budget->trims++;
-	held_make_busy(&p->held);
+	held_schedule_turn(&p->held);
 }
 
 /*

@@ -81,7 +81,7 @@ static void wait_for(struct pane *p, struct look *look)
 	look->state = LOOK_WAITING;
 	look->pane = p;
 	DL_APPEND(p->screening.looks, look);
-	held_make_busy(&p->held);
+	held_schedule_turn(&p->held);
 	if (!look->patient)
 		pane_hurry_screen(p);
 }

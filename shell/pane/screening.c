@@ -38,7 +38,7 @@ static void on_back(struct work_item *work_item)
 {
 	struct pane *p = pane_of(work_item);
 	bring_back(p);
-	held_make_busy(&p->held);
+	held_schedule_turn(&p->held);
 }
 
 static struct glance glance_at(const struct live *l)

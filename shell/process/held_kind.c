@@ -12,7 +12,7 @@ static struct processes *processes_of(const struct held_table *t)
 	return t->user;
 }
 
-static void on_complaint(struct held_table *t, const char *id, const char *what, int error)
+static void report_error(struct held_table *t, const char *id, const char *what, int error)
 {
 	const struct processes *all = processes_of(t);
 	all->callbacks->failed(all->user, id, what, error);
@@ -73,7 +73,7 @@ static bool is_only_ending(struct held *h, int error)
 	return true;
 }
 
-static void on_end_again(struct held *h)
+static void continue_end(struct held *h)
 {
 	process_await_attach(process_of_held(h), 0);
 }
@@ -84,7 +84,7 @@ static bool is_awaited(const struct held *h)
 	return p->output == PROCESS_OUTPUT_NONE && !h->holder_lost;
 }
 
-static void on_end_unseen(struct held *h)
+static void on_holder_died(struct held *h)
 {
 	struct process *p = process_of_held(h);
 	process_move_tree(p, PROCESS_TREE_GONE);
@@ -125,7 +125,7 @@ const struct held_kind process_kind = {
 	.files = files,
 	.cannot_adopt = "cannot adopt a process",
 	.cannot_remove = "cannot remove a process's directory",
-	.complain = on_complaint,
+	.report_error = report_error,
 	.sweep = on_sweep,
 	.take_turn = process_take_turn,
 	.attached = process_on_attached,
@@ -136,9 +136,9 @@ const struct held_kind process_kind = {
 	.load = load,
 	.found = on_found,
 	.is_only_ending = is_only_ending,
-	.end_again = on_end_again,
+	.continue_end = continue_end,
 	.is_awaited = is_awaited,
-	.end_unanswered = on_end_unseen,
+	.holder_died = on_holder_died,
 	.compare = compare,
 	.ended = on_ended,
 	.release = on_release,

@@ -12,7 +12,7 @@ static void on_orphans_ended(void *held, int error)
 {
 	struct process *p = process_of_held(held);
 	process_move_tree(p, PROCESS_TREE_GONE);
-	held_make_busy(&p->held); /* its output moves to a file */
+	held_schedule_turn(&p->held); /* its output moves to a file */
 	process_kill_done(p, error < 0 ? (int)p->held.removal.survivors : 0);
 	process_notify(p);
 }

@@ -122,7 +122,7 @@ bool process_move_output(struct process *p)
 	if (rc == 0)
 		rc = output_file_commit(p->file, p->held.link.dir_fd);
 	else if (rc > 0)
-		held_make_busy(&p->held);
+		held_schedule_turn(&p->held);
 	if (rc < 0)
 		give_up(p, rc);
 	else if (rc == 0)

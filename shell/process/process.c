@@ -332,7 +332,7 @@ void process_on_attached(struct held *h)
 	held_run_turn(h);
 	if (p->state != PROCESS_REMOVING && p->output == PROCESS_OUTPUT_RING && exited) {
 		note_exit(p); /* its event may be lost */
-		held_make_busy(&p->held);
+		held_schedule_turn(&p->held);
 	}
 }
 
@@ -373,7 +373,7 @@ void process_on_lost(struct held *h)
 		if (p->output == PROCESS_OUTPUT_FILE)
 			process_close_link(p);
 		else
-			held_make_busy(&p->held);
+			held_schedule_turn(&p->held);
 		return;
 	}
 	t->counters.holders_lost++;

@@ -301,7 +301,7 @@ void processes_sweep(struct processes *t)
 		if (p->state != PROCESS_ENDED || p->tree != PROCESS_TREE_GONE)
 			continue;
 		if (p->output != PROCESS_OUTPUT_FILE)
-			held_make_busy(&p->held); /* try to move its output again */
+			held_schedule_turn(&p->held); /* try to move its output again */
 		if (t->config.ttl_s > 0 && now > p->ended_ms + (uint64_t)t->config.ttl_s * 1000)
 			processes_remove(p, 0, NULL);
 		else if (now < p->ended_ms + PROCESSES_FRESH_MS)

@@ -218,7 +218,7 @@ enum turn_next session_take_turn(struct held *h)
 void sessions_make_busy(struct session *session)
 {
 	session->viewers_due = session->presence.count;
-	held_make_busy(&session->pane.held);
+	held_schedule_turn(&session->pane.held);
 }
 
 /* Screen */
@@ -446,5 +446,5 @@ void session_on_lost(struct held *h)
 		h->taken ? "another server has attached to its holder" : "its holder has died",
 		-ECONNRESET);
 	if (session->pane.history_open)
-		held_make_busy(h);
+		held_schedule_turn(h);
 }

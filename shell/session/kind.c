@@ -14,7 +14,7 @@ static struct sessions *sessions_of(const struct held_table *t)
 	return t->user;
 }
 
-static void on_complaint(struct held_table *t, const char *id, const char *what, int error)
+static void report_error(struct held_table *t, const char *id, const char *what, int error)
 {
 	const struct sessions *s = sessions_of(t);
 	s->callbacks->failed(s->user, id, what, error);
@@ -71,7 +71,7 @@ static void on_found(struct held *h)
 		session_of_held(h), h->place == HELD_ENDING ? SESSION_ENDING : SESSION_STARTING);
 }
 
-static void on_end_again(struct held *h)
+static void continue_end(struct held *h)
 {
 	/* The holder must be attached to before it can be asked. */
 	held_end(h, SESSIONS_KILL_GRACE_MS + REMOVAL_WAIT_MS);
@@ -82,7 +82,7 @@ static bool is_awaited(const struct held *h)
 	return session_of_held(h)->state == SESSION_STARTING;
 }
 
-static void on_end_unseen(struct held *h)
+static void on_holder_died(struct held *h)
 {
 	sessions_end(sessions_of(h->table), session_of_held(h), NULL);
 }
@@ -122,7 +122,7 @@ const struct held_kind session_kind = {
 	.prefix = "input.", /* input of commands */
 	.cannot_adopt = "cannot adopt a session",
 	.cannot_remove = "cannot remove a session's directory",
-	.complain = on_complaint,
+	.report_error = report_error,
 	.sweep = on_sweep,
 	.take_turn = session_take_turn,
 	.attached = session_on_attached,
@@ -133,9 +133,9 @@ const struct held_kind session_kind = {
 	.closed = on_closed,
 	.load = load,
 	.found = on_found,
-	.end_again = on_end_again,
+	.continue_end = continue_end,
 	.is_awaited = is_awaited,
-	.end_unanswered = on_end_unseen,
+	.holder_died = on_holder_died,
 	.changed = on_changed,
 	.ended = on_ended,
 	.release = on_release,

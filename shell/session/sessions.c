@@ -449,8 +449,8 @@ bool sessions_are_adopting(const struct sessions *s)
 	return held_is_adopting(&s->held);
 }
 
-void sessions_suspend(struct sessions *s, bool put_off)
+void sessions_suspend(struct sessions *s, bool suspend)
 {
-	s->adopting = put_off;
-	turns_suspend(&s->held.turns, put_off);
+	s->adopting = suspend;
+	turns_suspend(&s->held.turns, suspend);
 }

@@ -94,7 +94,7 @@ struct held_trust sessions_trust(const struct sessions *s);
 int sessions_adopt(struct sessions *s);
 
 /* Set whether to postpone what only clients need. Then screens are updated in turns, or on request. */
-void sessions_suspend(struct sessions *s, bool put_off);
+void sessions_suspend(struct sessions *s, bool suspend);
 
 /* Whether holders that were found have yet to answer, without unresponsive ones. */
 bool sessions_are_adopting(const struct sessions *s);

@@ -45,7 +45,7 @@ static inline struct thing *thing_of(struct held *h)
 	return (struct thing *)(void *)h;
 }
 
-static inline void things_complain(
+static inline void things_report_error(
 	struct held_table *table, const char *id, const char *what, int error)
 {
 	(void)table;
@@ -160,7 +160,7 @@ static inline bool things_spare_holder(struct held *h, int error)
 	return true;
 }
 
-static inline void things_end_again(struct held *h)
+static inline void things_continue_end(struct held *h)
 {
 	t.again++;
 	held_end(h, 10000);
@@ -172,7 +172,7 @@ static inline bool things_is_awaited(const struct held *h)
 	return !thing->attached && !thing->spared;
 }
 
-static inline void things_end_unseen(struct held *h)
+static inline void things_holder_died(struct held *h)
 {
 	t.unseen++;
 	things_end(thing_of(h), NULL, 0);
@@ -205,7 +205,7 @@ static const struct held_kind things_kind = {
 	.prefix = "bit.",
 	.cannot_adopt = "cannot adopt a thing",
 	.cannot_remove = "cannot remove a thing's directory",
-	.complain = things_complain,
+	.report_error = things_report_error,
 	.sweep = things_sweep,
 	.take_turn = things_take_turn,
 	.attached = things_on_attached,
@@ -216,9 +216,9 @@ static const struct held_kind things_kind = {
 	.load = things_load,
 	.found = things_on_found,
 	.is_only_ending = things_spare_holder,
-	.end_again = things_end_again,
+	.continue_end = things_continue_end,
 	.is_awaited = things_is_awaited,
-	.end_unanswered = things_end_unseen,
+	.holder_died = things_holder_died,
 	.changed = things_on_changed,
 	.compare = things_compare,
 	.ended = things_on_ended,

@@ -42,7 +42,7 @@ Test(held_table, output_makes_a_turn)
 	memory_holder_say(memory_holder_of(&a->held.link), "hello");
 	cr_assert(LOOP_UNTIL(&t.loop, a->held.link.tail == 5));
 	cr_expect_eq(t.turns, before + 1);
-	held_make_busy(&a->held);
+	held_schedule_turn(&a->held);
 	cr_assert(LOOP_UNTIL(&t.loop, t.turns == before + 2));
 }
 

@@ -73,12 +73,12 @@ static void tear_down(void)
 static void make_busy(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		turn_make_busy(&t.turns, &t.ones[i].turn);
+		turn_schedule(&t.turns, &t.ones[i].turn);
 }
 
 static bool all_sleep(void)
 {
-	return !t.turns.busy && !t.turns.resting;
+	return !t.turns.scheduled && !t.turns.resting;
 }
 
 TestSuite(turns, .init = set_up, .fini = tear_down, .timeout = 30);
@@ -159,7 +159,7 @@ Test(turns, resting_one_made_busy_has_one_turn)
 		t.ones[i].then = TURN_SLEEP;
 	}
 	make_busy(1);
-	cr_expect_eq(t.ones[0].turn.state, TURN_BUSY);
+	cr_expect_eq(t.ones[0].turn.state, TURN_SCHEDULED);
 	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
 	cr_expect_str_eq(t.order, "abab");
 }
@@ -192,7 +192,7 @@ Test(turns, running_it_at_once_uses_up_the_turn)
 	make_busy(1);
 	turn_run(&t.turns, &t.ones[0].turn);
 	cr_expect_str_eq(t.order, "a");
-	cr_expect_eq(t.ones[0].turn.state, TURN_BUSY);
+	cr_expect_eq(t.ones[0].turn.state, TURN_SCHEDULED);
 	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
 	cr_expect_str_eq(t.order, "aa");
 }

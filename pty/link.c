@@ -29,7 +29,7 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 		.callbacks = callbacks,
 		.user = user,
 		.loop = loop,
-		.started_fd = -1,
+		.guard_fd = -1,
 		.dir_fd = dir_fd,
 		.report_fd = -1,
 		.socket_fd = -1,
@@ -46,7 +46,8 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 	return 0;
 }
 
-static int watch_fd(struct link *l, uv_poll_t *poll, int fd, bool *open)
+/* Open a poll handle for fd. It polls nothing before uv_poll_start(). */
+static int open_poll(struct link *l, uv_poll_t *poll, int fd, bool *open)
 {
 	int rc = uv_poll_init(l->loop, poll, fd);
 	if (rc < 0)
@@ -66,10 +67,11 @@ static void close_fd(int *fd)
 
 static void release_spare(struct link *l, unsigned count)
 {
-	for (unsigned i = 0; i < LINK_SPARE_FDS && count > 0; i++) {
-		count -= l->spare_fds[i] >= 0;
-		close_fd(&l->spare_fds[i]);
-	}
+	for (unsigned i = 0; i < LINK_SPARE_FDS && count > 0; i++)
+		if (l->spare_fds[i] >= 0) {
+			close_fd(&l->spare_fds[i]);
+			count--;
+		}
 }
 
 /* Reserve descriptors before the shell runs: then attaching cannot fail for lack of them. */
@@ -86,7 +88,7 @@ static int reserve_spare(struct link *l)
 	return 0;
 }
 
-static void finish_close(struct link *l)
+static void maybe_closed(struct link *l)
 {
 	if (!l->closing || l->open_handles > 0)
 		return;
@@ -97,10 +99,10 @@ static void on_handle_closed(uv_handle_t *handle)
 {
 	struct link *l = handle->data;
 	l->open_handles--;
-	finish_close(l);
+	maybe_closed(l);
 }
 
-static void unwatch_fd(uv_poll_t *poll, bool *open, int *fd)
+static void close_poll(uv_poll_t *poll, bool *open, int *fd)
 {
 	if (*open) {
 		uv_close((uv_handle_t *)poll, on_handle_closed);
@@ -109,37 +111,33 @@ static void unwatch_fd(uv_poll_t *poll, bool *open, int *fd)
 	close_fd(fd);
 }
 
-static void clear_started(struct link *l)
+/* Kill a started holder that cannot be attached to. On SIGTERM its guard kills it and its descendants. */
+static void kill_new_holder(struct link *l)
 {
-	l->started = 0;
-	close_fd(&l->started_fd);
+	if (l->guard_fd >= 0)
+		(void)pidfd_send_signal(l->guard_fd, SIGTERM, NULL, 0);
+	close_fd(&l->guard_fd);
 }
 
-/* Kill a holder that cannot be attached to: on SIGTERM its guard kills it and its descendants. */
-static void kill_started(struct link *l)
-{
-	if (l->started_fd >= 0)
-		(void)pidfd_send_signal(l->started_fd, SIGTERM, NULL, 0);
-	clear_started(l);
-}
-
+/* Starting or attaching has failed. */
 static void fail_link(struct link *l, enum report_stage stage, int error)
 {
-	kill_started(l);
+	kill_new_holder(l);
 	release_spare(l, LINK_SPARE_FDS);
 	l->state = LINK_LOST;
 	uv_timer_stop(&l->timer);
 	l->callbacks->failed(l->user, stage, error);
 }
 
+/* The connection has ended: starting or attaching has failed with error, or the holder is lost. */
 static void end_connection(struct link *l, int error, bool taken)
 {
 	bool was_attached = l->state == LINK_ATTACHED;
 	if (l->state == LINK_LOST)
 		return;
-	unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
+	close_poll(&l->socket, &l->socket_open, &l->socket_fd);
 	/* Close the master, so that the terminal hangs up when the holder is gone. */
-	unwatch_fd(&l->master, &l->master_open, &l->master_fd);
+	close_poll(&l->master, &l->master_open, &l->master_fd);
 	if (!was_attached) {
 		fail_link(l, REPORT_SETUP, error);
 		return;
@@ -148,16 +146,10 @@ static void end_connection(struct link *l, int error, bool taken)
 	l->callbacks->lost(l->user, taken);
 }
 
-/* The connection is closed. Only from callbacks. */
-static void lose_holder(struct link *l, bool taken)
+/* The holder is gone, or (taken) another process keeps it. */
+static void lose_link(struct link *l, bool taken)
 {
 	end_connection(l, -ECONNRESET, taken);
-}
-
-/* The peer sent a malformed message or closed the socket. */
-static void fail_connection(struct link *l, int error)
-{
-	end_connection(l, error == -EPROTO ? error : -ECONNRESET, false);
 }
 
 static void on_timeout(uv_timer_t *timer)
@@ -174,9 +166,9 @@ static void on_report(uv_poll_t *poll, int status, int events)
 	ssize_t n = read(l->report_fd, &report, sizeof report);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	unwatch_fd(&l->report, &l->report_open, &l->report_fd);
+	close_poll(&l->report, &l->report_open, &l->report_fd);
 	if (n != sizeof report || report.error < 0)
-		clear_started(l); /* the holder exits by itself */
+		close_fd(&l->guard_fd); /* the holder exits by itself: do not kill it */
 	if (n != sizeof report)
 		fail_link(l, REPORT_SETUP, -ECHILD);
 	else if (report.error < 0)
@@ -228,27 +220,25 @@ int link_start(struct link *l, const struct spawn_options *options, struct reape
 		release_spare(l, LINK_SPARE_FDS);
 		return rc;
 	}
-	l->started = pid;
 	/* Before it is added to the reaper: until then the pid is not reused. */
-	l->started_fd = pidfd_open(pid, 0);
-	rc = l->started_fd < 0 ? -errno : 0;
+	l->guard_fd = pidfd_open(pid, 0);
+	rc = l->guard_fd < 0 ? -errno : 0;
 	if (rc < 0)
 		kill(pid, SIGTERM); /* the guard kills its descendants */
 	reaper_add(reaper, pid);
 	if (rc == 0)
-		rc = watch_fd(l, &l->report, l->report_fd, &l->report_open);
+		rc = open_poll(l, &l->report, l->report_fd, &l->report_open);
 	if (rc == 0)
 		rc = uv_poll_start(&l->report, UV_READABLE | UV_DISCONNECT, on_report);
 	if (rc < 0) {
-		kill_started(l);
+		kill_new_holder(l);
 		return rc;
 	}
 	l->state = LINK_STARTING;
 	return uv_timer_start(&l->timer, on_timeout, LINK_TIMEOUT_MS, 0);
 }
 
-/* Whether the peer has our uid. */
-static bool peer_is_allowed(int fd)
+static bool peer_has_our_uid(int fd)
 {
 	struct ucred peer;
 	socklen_t length = sizeof peer;
@@ -269,26 +259,11 @@ static int connect_holder(const struct link *l, int *ret_fd)
 		close(fd);
 		return rc;
 	}
-	if (!peer_is_allowed(fd)) {
+	if (!peer_has_our_uid(fd)) {
 		close(fd);
 		return -EPERM;
 	}
 	*ret_fd = fd;
-	return 0;
-}
-
-int link_request(struct link *l, struct wire_message m)
-{
-	if (l->socket_fd < 0 || (l->taken && m.type != WIRE_ATTACH))
-		return -ENOTCONN;
-	m.magic = WIRE_MAGIC;
-	m.version = WIRE_VERSION;
-	m.serial = ++l->serial;
-	ssize_t n = send(l->socket_fd, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
-	if (n < 0)
-		return -errno;
-	if (l->unanswered++ == 0)
-		l->unanswered_ms = uv_now(l->loop);
 	return 0;
 }
 
@@ -314,11 +289,11 @@ static int install_descriptors(struct link *l, const int *fds)
 	close(fds[WIRE_FD_RING]);
 	close(fds[WIRE_FD_CONTROL]);
 	if (rc == 0)
-		rc = watch_fd(l, &l->wake, l->wake_fd, &l->wake_open);
+		rc = open_poll(l, &l->wake, l->wake_fd, &l->wake_open);
 	if (rc == 0)
 		rc = uv_poll_start(&l->wake, UV_READABLE, on_wake);
 	if (rc == 0)
-		rc = watch_fd(l, &l->master, l->master_fd, &l->master_open);
+		rc = open_poll(l, &l->master, l->master_fd, &l->master_open);
 	return rc;
 }
 
@@ -336,7 +311,7 @@ static void on_attached(struct link *l, struct packet *p)
 		return;
 	}
 	uv_timer_stop(&l->timer);
-	clear_started(l);
+	close_fd(&l->guard_fd);
 	l->info = m->u.info;
 	l->tail = control_tail(&l->control, stream_head(&l->ring.bytes));
 	l->events_tail = control_events_tail(&l->control, stream_head(&l->ring.events));
@@ -345,57 +320,24 @@ static void on_attached(struct link *l, struct packet *p)
 	l->callbacks->attached(l->user);
 }
 
-size_t link_input_queued(const struct link *l)
-{
-	return outbox_queued(&l->input);
-}
-
-uint64_t link_input_end(const struct link *l)
-{
-	return receipts_written(&l->control) + link_input_queued(l);
-}
-
-void link_drop_input(struct link *l)
-{
-	if (l->master_open)
-		uv_poll_stop(&l->master);
-	receipts_confirm(&l->control, link_input_queued(l)); /* so that no client sends it again */
-	outbox_drop(&l->input);
-}
-
-static void on_writable(uv_poll_t *poll, int status, int events)
-{
-	struct link *l = poll->data;
-	(void)status;
-	(void)events;
-	receipts_announce(&l->control, link_input_queued(l));
-	ssize_t done = outbox_flush(&l->input, l->master_fd);
-	receipts_confirm(&l->control, done > 0 ? (size_t)done : 0);
-	/* -EIO: no shell reads the terminal. */
-	if (done < 0 || link_input_queued(l) == 0)
-		link_drop_input(l);
-}
-
 /* The link is attached again; its mappings have stayed. */
 static void on_regained(struct link *l, const struct wire_message *m)
 {
 	if (m->status < 0 || m->u.info.epoch != l->info.epoch) {
-		lose_holder(l, true);
+		lose_link(l, true);
 		return;
 	}
 	l->taken = false;
 	l->resizing = 0; /* older resizes will not be answered */
-	if (link_input_queued(l) > 0)
-		uv_poll_start(&l->master, UV_WRITABLE, on_writable); /* fails only if closed */
+	link_resume_input(l);
 	if (l->callbacks->regained)
 		l->callbacks->regained(l->user);
 }
 
 static void on_resized(struct link *l)
 {
-	if (l->resizing == 0 || --l->resizing > 0 || !l->master_open || link_input_queued(l) == 0)
-		return;
-	uv_poll_start(&l->master, UV_WRITABLE, on_writable); /* fails only if closed */
+	if (l->resizing > 0 && --l->resizing == 0)
+		link_resume_input(l);
 }
 
 static void on_terminal(struct link *l, struct wire_message *m)
@@ -404,7 +346,7 @@ static void on_terminal(struct link *l, struct wire_message *m)
 	l->callbacks->terminal(l->user, m->status == 0 ? m->u.text : NULL);
 }
 
-/* From here on the handle can be used again. */
+/* The socket's handle is closed, so taken() may call link_reattach(), which opens it again. */
 static void on_taken_closed(uv_handle_t *handle)
 {
 	struct link *l = handle->data;
@@ -418,11 +360,11 @@ static void on_taken_closed(uv_handle_t *handle)
 static void on_taken(struct link *l)
 {
 	if (l->state != LINK_ATTACHED) {
-		fail_connection(l, -EPROTO);
+		end_connection(l, -EPROTO, false);
 		return;
 	}
 	if (!l->callbacks->taken) {
-		lose_holder(l, true);
+		lose_link(l, true);
 		return;
 	}
 	l->taken = true;
@@ -432,24 +374,24 @@ static void on_taken(struct link *l)
 	uv_close((uv_handle_t *)&l->socket, on_taken_closed);
 }
 
-/* Answer to ATTACH. */
-static void on_answer(struct link *l, struct packet *p)
+/* The first answer on a new connection, which must be that to ATTACH. */
+static void on_first_answer(struct link *l, struct packet *p)
 {
-	const struct wire_message *m = &p->message;
-	int rc = m->type == WIRE_ATTACH ? 0 : -EPROTO;
-	if (rc == 0 && m->type == WIRE_ATTACH && l->taken)
-		on_regained(l, m);
-	else if (rc == 0 && m->type == WIRE_ATTACH)
+	bool attached = p->message.type == WIRE_ATTACH;
+	if (l->taken && attached)
+		on_regained(l, &p->message);
+	else if (l->taken)
+		lose_link(l, true);
+	else if (attached)
 		on_attached(l, p);
-	else if (rc < 0 && l->taken)
-		lose_holder(l, true);
-	else if (rc < 0)
-		fail_link(l, REPORT_SETUP, rc);
+	else
+		fail_link(l, REPORT_SETUP, -EPROTO);
 }
 
 static void on_request_answered(struct link *l, struct wire_message *m)
 {
-	if (m->type == WIRE_STDERR_PTY && m->a != 0 && l->callbacks->terminal)
+	bool opens = m->a != 0; /* of WIRE_STDERR_PTY: otherwise it closes */
+	if (m->type == WIRE_STDERR_PTY && opens && l->callbacks->terminal)
 		on_terminal(l, m);
 	else if (m->type == WIRE_RESIZE)
 		on_resized(l);
@@ -472,36 +414,36 @@ static void on_message(uv_poll_t *poll, int status, int events)
 		l->unanswered--;
 	l->unanswered_ms = uv_now(l->loop);
 	if (rc < 0)
-		fail_connection(l, rc);
+		end_connection(l, rc == -EPROTO ? rc : -ECONNRESET, false);
 	else if (p.message.type == WIRE_TAKEN)
 		on_taken(l);
 	else if (l->state == LINK_ATTACHING || l->taken)
-		on_answer(l, &p);
+		on_first_answer(l, &p);
 	else
 		on_request_answered(l, &p.message);
 	if (rc == 0)
 		packet_close_fds(&p, 0);
 }
 
-static int connect_and_ask(struct link *l)
+static int connect_and_attach(struct link *l)
 {
 	int rc = connect_holder(l, &l->socket_fd);
 	if (rc < 0)
 		return rc;
-	rc = watch_fd(l, &l->socket, l->socket_fd, &l->socket_open);
+	rc = open_poll(l, &l->socket, l->socket_fd, &l->socket_open);
 	if (rc == 0)
 		rc = uv_poll_start(&l->socket, UV_READABLE | UV_DISCONNECT, on_message);
 	if (rc == 0)
 		rc = link_request(l, (struct wire_message){.type = WIRE_ATTACH});
 	if (rc < 0)
-		unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
+		close_poll(&l->socket, &l->socket_open, &l->socket_fd);
 	return rc;
 }
 
 int link_adopt(struct link *l)
 {
 	release_spare(l, 1); /* for the socket */
-	int rc = connect_and_ask(l);
+	int rc = connect_and_attach(l);
 	if (rc == 0)
 		l->state = LINK_ATTACHING;
 	return rc;
@@ -511,12 +453,12 @@ int link_reattach(struct link *l)
 {
 	if (l->state != LINK_ATTACHED || !l->taken)
 		return -EINVAL;
-	return l->socket_open ? 0 : connect_and_ask(l);
+	return l->socket_open ? 0 : connect_and_attach(l);
 }
 
 void link_abandon(struct link *l, bool taken)
 {
-	lose_holder(l, taken);
+	lose_link(l, taken);
 }
 
 static void attach_started(struct link *l)
@@ -528,40 +470,18 @@ static void attach_started(struct link *l)
 		fail_link(l, REPORT_SETUP, rc);
 }
 
-int link_write(struct link *l, const void *bytes, size_t length)
-{
-	ssize_t done = 0;
-	if (l->state != LINK_ATTACHED || !l->master_open)
-		return -ENOTCONN;
-	size_t waiting = link_input_queued(l);
-	if (waiting + length > LINK_INPUT_MAX)
-		return -ENOBUFS;
-	if (l->resizing == 0 && waiting == 0) {
-		receipts_announce(&l->control, length);
-		done = outbox_write(&l->input, l->master_fd, bytes, length);
-		receipts_confirm(&l->control, done < 0 ? length : (size_t)done);
-	}
-	/* -EIO: no shell reads the terminal. */
-	if (done < 0 || (size_t)done == length)
-		return 0;
-	int rc = outbox_put(&l->input, (const uint8_t *)bytes + done, length - (size_t)done);
-	if (rc == 0 && waiting == 0 && l->resizing == 0)
-		rc = uv_poll_start(&l->master, UV_WRITABLE, on_writable);
-	return rc;
-}
-
 void link_close(struct link *l, void (*close_cb)(void *user))
 {
 	assert(!l->closing);
 	l->closing = true;
 	l->state = LINK_LOST; /* refuses requests and holds */
 	l->close_cb = close_cb;
-	unwatch_fd(&l->report, &l->report_open, &l->report_fd);
-	unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
-	unwatch_fd(&l->wake, &l->wake_open, &l->wake_fd);
-	unwatch_fd(&l->master, &l->master_open, &l->master_fd);
+	close_poll(&l->report, &l->report_open, &l->report_fd);
+	close_poll(&l->socket, &l->socket_open, &l->socket_fd);
+	close_poll(&l->wake, &l->wake_open, &l->wake_fd);
+	close_poll(&l->master, &l->master_open, &l->master_fd);
 	close_fd(&l->space_fd);
-	close_fd(&l->started_fd);
+	close_fd(&l->guard_fd);
 	close_fd(&l->dir_fd);
 	release_spare(l, LINK_SPARE_FDS);
 	uv_close((uv_handle_t *)&l->timer, on_handle_closed);

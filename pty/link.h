@@ -31,7 +31,7 @@
 /* A holder that has not answered for this time is unresponsive. */
 #define LINK_UNRESPONSIVE_MS 5000u
 
-/* No callback runs inside the function that caused it. Each may call link_close(). */
+/* No callback runs inside the function that caused it, except lost(). Each may call link_close(). */
 struct link_callbacks {
 	/* The link is attached: ring and control page are mapped. */
 	void (*attached)(void *user);
@@ -66,28 +66,27 @@ struct link {
 	struct ring ring;       /* mapped from attached until link_close() */
 	struct control control; /* the same */
 	struct wire_info info; /* from the answer to ATTACH; shell_pid: see link_update_shell_pid() */
-	pid_t started;         /* guard of a started holder, until attached; 0 = none */
-	int started_fd;        /* its pidfd, or -1 */
+	int guard_fd;          /* pidfd of the guard of a started holder, until attached; or -1 */
 	int dir_fd;            /* the session's directory, O_PATH */
 	int report_fd, socket_fd, wake_fd, space_fd, master_fd; /* -1 when not open */
 	uv_poll_t report, socket, wake, master;
 	uv_timer_t timer;           /* before attached: the time limit; then: checks of holds */
 	struct holds holds;         /* what readers of complete output still need */
-	uint64_t tail, events_tail; /* of the last link_set_consumed() */
+	uint64_t tail, events_tail; /* arguments of the last link_set_consumed() */
 	int open_handles;           /* link_close() waits for 0 */
 	bool closing;
 	void (*close_cb)(void *user);
 	struct outbox input;           /* for the terminal */
-	int spare_fds[LINK_SPARE_FDS]; /* reserved until a new holder has been attached to; or -1 */
+	int spare_fds[LINK_SPARE_FDS]; /* reserved until the link has attached to a new holder; or -1 */
 	uint32_t serial;               /* of the last request */
 	unsigned unanswered;           /* number of requests */
-	uint64_t unanswered_ms;        /* loop time of the oldest of them, or of the last answer */
+	uint64_t unanswered_ms;        /* loop time since when no answer has come to them */
 	unsigned resizing;             /* unanswered resizes: input waits for them */
 	bool taken;                    /* while attached: another process has attached */
-	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
+	bool report_open, socket_open, wake_open, master_open; /* these uv_poll_t are open */
 };
 
-/* Prepare a link. Takes dir_fd, the session's directory. Returns 0 or a negative errno. */
+/* Prepare a link. dir_fd: the session's directory; taken. Returns 0 or a negative errno. */
 int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_callbacks *callbacks,
 	void *user);
 
@@ -107,7 +106,7 @@ int link_adopt(struct link *l);
  */
 int link_reattach(struct link *l);
 
-/* Give up a taken holder: calls lost() at once. taken: whether the holder lives. */
+/* Give up a taken holder: calls lost(taken) before it returns. taken: whether the holder lives. */
 void link_abandon(struct link *l, bool taken);
 
 /*

@@ -1,9 +1,7 @@
 /* The holder of a link: what is known of it without a request, and requests to it, whose answers link.c receives. */
 #include "pty/link_internal.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/ioctl.h>
+#include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,20 +22,19 @@ uid_t link_owner_uid(const struct link *l)
 	return l->state == LINK_ATTACHED ? l->info.owner : geteuid();
 }
 
-size_t link_unread_input(const struct link *l)
+int link_request(struct link *l, struct wire_message m)
 {
-	int unread = 0;
-	int slave = l->master_open ? ioctl(l->master_fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)
-				   : -1;
-	if (slave < 0)
-		return 0;
-	/* FIONREAD does not count what the kernel has yet to pass to the line discipline; poll() waits for that. */
-	if (ioctl(slave, FIONREAD, &unread) == 0 && unread == 0) {
-		(void)poll(&(struct pollfd){.fd = slave, .events = POLLIN}, 1, 0);
-		(void)ioctl(slave, FIONREAD, &unread);
-	}
-	close(slave);
-	return unread > 0 ? (size_t)unread : 0;
+	if (l->socket_fd < 0 || (l->taken && m.type != WIRE_ATTACH))
+		return -ENOTCONN;
+	m.magic = WIRE_MAGIC;
+	m.version = WIRE_VERSION;
+	m.serial = ++l->serial;
+	ssize_t n = send(l->socket_fd, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (n < 0)
+		return -errno;
+	if (l->unanswered++ == 0)
+		l->unanswered_ms = uv_now(l->loop);
+	return 0;
 }
 
 bool link_is_unresponsive(const struct link *l)

@@ -34,7 +34,7 @@ bool held_ask_to_end(struct held *h, unsigned grace_ms)
 /* The guard of a new holder is the started process; that of an adopted one is known after attaching. */
 static int guard_of(const struct held *h)
 {
-	return h->guard_fd >= 0 ? h->guard_fd : h->link.started_fd;
+	return h->guard_fd >= 0 ? h->guard_fd : h->link.guard_fd;
 }
 
 static void on_removed(void *user, int error)

@@ -324,7 +324,7 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 		.loop = loop,
 		.dir_fd = dir_fd,
 		.master_fd = -1,
-		.started_fd = -1};
+		.guard_fd = -1};
 	uv_timer_init(loop, &l->timer);
 	l->timer.data = l;
 	e->link = l;

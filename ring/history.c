@@ -1,11 +1,9 @@
 /*
- * A writer that follows the overrun rule never overwrites bytes that are not consumed; older bytes
- * may vanish at any time. The writer is not trusted to follow the rule, so all output is copied
- * before it is examined; see stream.h.
+ * Consuming output. A writer that follows the overrun rule never overwrites bytes that are not consumed;
+ * older bytes may vanish at any time. The writer is not trusted to follow the rule, so all output is copied
+ * before it is examined; see stream.h. Cursors are in history_read.c.
  */
 #include "ring/history.h"
-
-#include "ring/utf8.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -13,12 +11,12 @@
 #include <string.h>
 
 #define SLICE ((size_t)16 << 10) /* bytes consumed at once */
-/* Most bytes copied before a slice. The scanner holds no more than these unsettled. */
-#define LOOK_BACK (SCAN_STRING_MAX + SCAN_SEQUENCE_MAX + HISTORY_SECRET_MAX)
+/* Bytes copied with a slice that precede it, at most: what the scanner has not settled, and the start of a secret. */
+#define LOOK_BACK (SCAN_STRING_MAX + SCAN_SEQUENCE_MAX + SECRET_MAX)
 #define SIZES_MIN 16u                  /* HISTORY_RESIZES is this times a power of two */
 #define RESTART_COST ((size_t)4 << 10) /* budget spent by a restart */
 
-/* A copy of some of the output. */
+/* A copy of a slice and of the bytes before it. */
 struct window {
 	uint64_t start, end;
 	uint8_t bytes[LOOK_BACK + SLICE];
@@ -29,12 +27,19 @@ static const uint8_t *window_at(const struct window *w, uint64_t offset)
 	return w->bytes + (offset - w->start);
 }
 
+/* a - b, or 0 if that is negative. */
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Bytes between two cut points that are kept. */
 static size_t cut_spacing(const struct history *h)
 {
 	return h->ring->bytes.size / HISTORY_CUTS;
 }
 
-/* Most sessions have few sizes, so the buffer starts small. Without memory it keeps its size. */
+/* Most sessions have few sizes, so the buffer starts small. If memory is short, old sizes are overwritten. */
 static void grow_sizes(struct history *h)
 {
 	if (h->sizes_count != h->sizes_capacity || h->sizes_capacity >= HISTORY_RESIZES)
@@ -65,96 +70,57 @@ static void add_cut(struct history *h, uint64_t offset)
 			offset, memory_order_relaxed);
 }
 
-/* The oldest safe cut point that the previous server stored. */
-static uint64_t known_ground(const struct history *h, uint64_t oldest)
+/* The oldest cut point from `oldest` on that an earlier server stored; `oldest` itself if there is none. */
+static uint64_t stored_cut(const struct history *h, uint64_t oldest)
 {
-	uint64_t best = UINT64_MAX;
+	uint64_t found = UINT64_MAX;
 	for (unsigned i = 0; h->control && i < CONTROL_GROUNDS; i++) {
-		uint64_t ground = atomic_load_explicit(
+		uint64_t cut = atomic_load_explicit(
 			&h->control->page->ground[i], memory_order_relaxed);
-		if (ground >= oldest && ground > 0 && ground < best)
-			best = ground;
+		if (cut >= oldest && cut > 0 && cut < found)
+			found = cut;
 	}
-	return best == UINT64_MAX ? oldest : best;
+	return found == UINT64_MAX ? oldest : found;
 }
 
-static void hide_range(struct history *h, uint64_t from, uint64_t to)
-{
-	if (from < to)
-		queries_add(&h->secrets,
-			&(struct scan_query){.start = from, .length = (uint32_t)(to - from)});
-}
-
-/* Hide the rest of a secret if the ring begins inside it. Very short rests are harmless. */
-static void hide_start(struct history *h)
-{
-	uint8_t start[HISTORY_SECRET_MAX];
-	uint64_t at = h->scan.offset;
-	queries_finish(&h->secrets);
-	if (!h->secret || at == 0)
-		return;
-	for (size_t n = h->secret_length - 1; n >= HISTORY_SECRET_MIN / 2; n--) {
-		const char *end = h->secret + h->secret_length - n;
-		if (stream_copy(&h->ring->bytes, at, start, n) && memcmp(start, end, n) == 0) {
-			hide_range(h, at, at + n);
-			return;
-		}
-	}
-}
-
-/*
- * Hide the secret in the output settled since `from`. Marks are settled as a whole. Of a secret
- * printed in other output, the beginning may have been served already.
- */
+/* Hide the secret in the output settled since `from`. The scanner settles marks as a whole, so none is served in part. */
 static void hide_secret(struct history *h, const struct window *w, uint64_t from)
 {
-	uint64_t end = h->scan.settled, begin = from;
-	if (!h->secret || end <= from)
-		return;
-	begin -= begin < h->secret_length ? begin : h->secret_length - 1;
-	begin = begin > w->start ? begin : w->start;
-	while (end > begin) {
-		const uint8_t *p = window_at(w, begin);
-		const uint8_t *found = memmem(p, (size_t)(end - begin), h->secret, h->secret_length);
-		if (!found)
-			return;
-		uint64_t start = begin + (uint64_t)(found - p);
-		begin = start + h->secret_length;
-		hide_range(h, start > from ? start : from, begin);
-	}
+	uint64_t start = minus(from + 1, h->secret.length), end = h->scan.settled;
+	start = start > w->start ? start : w->start;
+	if (end > from && end > start)
+		secret_find(&h->secret, start, window_at(w, start), (size_t)(end - start), from);
 }
 
 void history_set_secret(struct history *h, const char *secret)
 {
-	h->secret = secret;
-	h->secret_length = strlen(secret);
-	assert(h->secret_length >= HISTORY_SECRET_MIN && h->secret_length <= HISTORY_SECRET_MAX);
-	hide_start(h);
+	secret_set(&h->secret, secret);
+	secret_restart(&h->secret, &h->ring->bytes, h->scan.offset);
 }
 
 void history_redact(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length)
 {
-	queries_fill(&h->secrets, offset, bytes, length, HISTORY_REDACTED);
+	secret_redact(&h->secret, offset, bytes, length);
 }
 
+/* Read the output from offset on, forgetting what was found in earlier output. */
 static void start_at(struct history *h, uint64_t offset)
 {
 	scan_init(&h->scan, offset);
-	hide_start(h);
+	secret_restart(&h->secret, &h->ring->bytes, offset);
 	queries_finish(&h->queries);
 	queries_finish(&h->cancels);
 	piped_reset(&h->piped);
 	h->source = EVENT_SOURCE_TERMINAL;
 	h->cuts_count = 0;
-	h->cut_floor = offset == 0 ? 0 : known_ground(h, offset);
+	h->cut_floor = offset == 0 ? 0 : stored_cut(h, offset);
 	if (h->cut_floor == offset)
 		add_cut(h, offset);
 }
 
 /*
- * Start at the log's beginning if it is complete. Otherwise start where the previous server
- * stopped, because only there a record is known to begin, with the present size: earlier sizes are
- * lost.
+ * Start at the log's beginning if it is complete. Otherwise start where the previous server stopped: only there
+ * a record is known to begin. Earlier sizes are lost then, so use the present one.
  */
 static void start_events(struct history *h)
 {
@@ -169,27 +135,28 @@ static void start_events(struct history *h)
 }
 
 /*
- * Load the labels of the bytes in the ring from the events before events_offset. The source before
- * the first remaining label follows from that label, which marks a change.
+ * Load the labels of the bytes in the ring from the events before events_offset. If older labels were lost, the source
+ * before the first one that is left follows from it, because each label marks a change.
  */
 static void start_labels(struct history *h)
 {
 	const struct stream *log = &h->ring->events;
 	struct event e;
-	bool first = true;
 	uint64_t tail = h->control ? control_events_tail(h->control, stream_head(log)) : 0;
 	uint64_t at = labels_log_start(log, tail);
+	bool source_is_known = at == 0;
 	labels_init(&h->labels, 0, EVENT_SOURCE_TERMINAL);
-	bool all = at == 0;
-	for (int rc = 1; rc != 0 && at < h->events_offset;) {
-		rc = event_read(log, &at, &e);
+	while (at < h->events_offset) {
 		uint32_t source;
-		if (rc <= 0 || e.header.type != EVENT_SOURCE || e.header.length < sizeof source)
+		int rc = event_read(log, &at, &e);
+		if (rc == 0)
+			return;
+		if (rc < 0 || e.header.type != EVENT_SOURCE || e.header.length < sizeof source)
 			continue;
 		memcpy(&source, e.payload, sizeof source);
-		if (first && !all && source == EVENT_SOURCE_TERMINAL)
+		if (!source_is_known && source == EVENT_SOURCE_TERMINAL)
 			h->labels.before = EVENT_SOURCE_STDOUT;
-		first = false;
+		source_is_known = true;
 		labels_add_event(&h->labels, &e);
 	}
 }
@@ -203,7 +170,6 @@ int history_init(struct history *h, const struct ring *ring, const struct contro
 		return -ENOMEM;
 	queries_init(&h->queries);
 	queries_init(&h->cancels);
-	queries_init(&h->secrets);
 	piped_init(&h->piped, ring->bytes.size);
 	start_events(h);
 	start_labels(h);
@@ -215,7 +181,7 @@ void history_finish(struct history *h)
 {
 	queries_finish(&h->queries);
 	queries_finish(&h->cancels);
-	queries_finish(&h->secrets);
+	secret_finish(&h->secret);
 	labels_finish(&h->labels);
 	piped_finish(&h->piped);
 	free(h->sizes);
@@ -266,17 +232,21 @@ static bool is_pipe(enum event_source source)
 	return source == EVENT_SOURCE_STDOUT || source == EVENT_SOURCE_STDERR;
 }
 
-/* The source changes. An unfinished sequence of the terminal must not swallow piped bytes. */
+/* End an unfinished sequence of the terminal with CAN, so that it does not swallow the piped bytes that follow. */
+static void cancel_sequence(struct history *h)
+{
+	/* queries_apply() replaces the first byte of such a range by CAN. */
+	const struct scan_query cancel = {
+		.start = h->scan.offset, .length = 1, .string = true, .ends = true};
+	if (!is_pipe(h->source) && !scan_is_ground(&h->scan))
+		queries_add(&h->cancels, &cancel);
+}
+
 static void change_source(struct history *h, enum event_source source)
 {
 	if (is_pipe(source)) {
 		piped_reset(&h->piped);
-		if (!is_pipe(h->source) && !scan_is_ground(&h->scan))
-			queries_add(&h->cancels,
-				&(struct scan_query){.start = h->scan.offset,
-					.length = 1,
-					.string = true,
-					.ends = true});
+		cancel_sequence(h);
 		scan_skip(&h->scan, h->scan.offset, h->scan.offset);
 	}
 	h->source = source;
@@ -295,15 +265,14 @@ static void consume_piped(struct history *h, const struct window *w, bool last)
 }
 
 /*
- * Copy length bytes from scan.offset on, and before them the bytes to scan again. Returns false if
- * the ring lost some of them.
+ * Copy length bytes from scan.offset on, and the bytes before them that are not settled or may contain the start of
+ * a secret. Returns false if the ring lost some of them.
  */
 static bool fill_window(struct history *h, struct window *w, size_t length)
 {
-	uint64_t from = h->scan.offset, start = h->scan.settled,
-		 oldest = stream_oldest(&h->ring->bytes);
+	uint64_t from = h->scan.offset, oldest = stream_oldest(&h->ring->bytes);
+	uint64_t start = minus(h->scan.settled, h->secret.length);
 	w->end = from + length;
-	start -= start < h->secret_length ? start : h->secret_length;
 	start = start > oldest ? start : oldest;
 	if (start > from || (is_pipe(h->source) && start > h->scan.settled))
 		return false;
@@ -332,12 +301,13 @@ static bool consume_slice(struct history *h, size_t *length)
 	else
 		scan_feed(&h->scan, window_at(&w, from), *length, on_query, h);
 	hide_secret(h, &w, settled);
-	uint64_t last = h->cuts_count ? h->cuts[(h->cuts_count - 1) % HISTORY_CUTS] : 0;
-	if (h->cuts_count == 0 || h->scan.ground >= last + cut_spacing(h))
+	uint64_t last_cut = h->cuts_count ? h->cuts[(h->cuts_count - 1) % HISTORY_CUTS] : 0;
+	if (h->cuts_count == 0 || h->scan.ground >= last_cut + cut_spacing(h))
 		add_cut(h, h->scan.ground);
 	return true;
 }
 
+/* Check whether all output has been consumed. ended: the holder is gone. */
 static void find_end(struct history *h, bool ended)
 {
 	struct ring_exit exit;
@@ -380,7 +350,7 @@ bool history_consume(struct history *h, size_t budget, bool ended)
 	}
 	queries_trim(&h->queries, stream_oldest(bytes));
 	queries_trim(&h->cancels, stream_oldest(bytes));
-	queries_trim(&h->secrets, stream_oldest(bytes));
+	secret_trim(&h->secret, stream_oldest(bytes));
 	piped_forget(&h->piped, stream_oldest(bytes));
 	labels_forget(&h->labels, h->scan.offset);
 	find_end(h, ended);
@@ -402,8 +372,9 @@ void history_catch_up(struct history *h)
 uint64_t history_oldest(const struct history *h)
 {
 	uint64_t oldest = stream_oldest(&h->ring->bytes);
+	/* Output whose queries or secrets were forgotten is not served. */
 	oldest = oldest > h->queries.floor ? oldest : h->queries.floor;
-	return oldest > h->secrets.floor ? oldest : h->secrets.floor;
+	return oldest > h->secret.ranges.floor ? oldest : h->secret.ranges.floor;
 }
 
 uint64_t history_screen_limit(const struct history *h)
@@ -433,118 +404,4 @@ uint64_t history_consumed(const struct history *h)
 	/* A sequence that never ends must not block the program: release its beginning. */
 	uint64_t unfinished = h->scan.offset - h->scan.ground;
 	return unfinished <= h->ring->bytes.size / 4 ? h->scan.ground : h->scan.offset;
-}
-
-/* Find the oldest safe cut point at or after offset. Returns false if there is none yet. */
-static bool find_cut(const struct history *h, uint64_t offset, uint64_t *ret_cut)
-{
-	uint64_t i = h->cuts_count > HISTORY_CUTS ? h->cuts_count - HISTORY_CUTS : 0;
-	for (; i < h->cuts_count; i++) {
-		if (h->cuts[i % HISTORY_CUTS] >= offset) {
-			*ret_cut = h->cuts[i % HISTORY_CUTS];
-			return true;
-		}
-	}
-	*ret_cut = h->scan.ground;
-	return h->scan.ground >= offset;
-}
-
-/* Number of sizes, of all ever added, that begin at or before offset. */
-static uint64_t sizes_at(const struct history *h, uint64_t offset)
-{
-	uint64_t i = h->sizes_count;
-	while (i > 1 && i + h->sizes_capacity > h->sizes_count &&
-		h->sizes[(i - 1) % h->sizes_capacity].offset > offset)
-		i--;
-	return i;
-}
-
-void history_place(const struct history *h, struct history_cursor *c, uint64_t offset)
-{
-	*c = (struct history_cursor){.offset = offset, .sizes = sizes_at(h, offset)};
-}
-
-uint64_t history_seek(
-	const struct history *h, struct history_cursor *c, bool resume, uint64_t offset)
-{
-	uint64_t oldest = history_oldest(h);
-	*c = (struct history_cursor){0};
-	if (resume && offset >= oldest && offset <= stream_head(&h->ring->bytes))
-		c->offset = offset;
-	else if (!find_cut(h, oldest, &c->offset))
-		c->offset = oldest; /* the ring holds a single sequence */
-	c->sizes = sizes_at(h, c->offset);
-	return resume && offset < c->offset ? c->offset - offset : 0;
-}
-
-struct history_size history_size_number(const struct history *h, uint64_t i)
-{
-	assert(h->sizes_capacity > 0);
-	if (h->sizes_count > h->sizes_capacity && i < h->sizes_count - h->sizes_capacity)
-		i = h->sizes_count - h->sizes_capacity;
-	return h->sizes[i % h->sizes_capacity];
-}
-
-struct history_size history_size_at(const struct history *h, const struct history_cursor *c)
-{
-	return history_size_number(h, c->sizes > 0 ? c->sizes - 1 : 0);
-}
-
-static struct history_read gap(const struct history *h, struct history_cursor *c)
-{
-	uint64_t before = c->offset;
-	if (!find_cut(h, history_oldest(h), &c->offset)) {
-		c->offset = before;
-		return (struct history_read){.item = HISTORY_NOTHING};
-	}
-	c->sizes = sizes_at(h, c->offset);
-	return (struct history_read){
-		.item = HISTORY_GAP, .skipped = c->offset - before, .size = history_size_at(h, c)};
-}
-
-/* Bytes of an unfinished character at the end of length bytes. */
-static size_t partial_character(const uint8_t *bytes, size_t length)
-{
-	for (size_t n = 1; n <= 3 && n <= length; n++) {
-		uint8_t c = bytes[length - n];
-		if (!utf8_is_continuation(c))
-			return n < utf8_lead_length(c) ? n : 0;
-	}
-	return 0;
-}
-
-struct history_read history_read(struct history *h, struct history_cursor *c, void *dst, size_t cap)
-{
-	const struct stream *bytes = &h->ring->bytes;
-	uint64_t limit = history_limit(h);
-	if (c->offset < history_oldest(h))
-		return gap(h, c);
-	if (c->sizes < h->sizes_count) {
-		struct history_size next = history_size_number(h, c->sizes);
-		/* Report a resize inside a query before it, so that the query stays whole. */
-		uint64_t due = queries_start(&h->queries, next.offset);
-		if (due <= c->offset) {
-			c->sizes++;
-			return (struct history_read){.item = HISTORY_SIZE, .size = next};
-		}
-		if (due < limit)
-			limit = due;
-	}
-	if (c->offset >= limit) {
-		bool end = h->ended && c->offset >= h->end_offset && !c->end_told;
-		c->end_told |= end;
-		return (struct history_read){.item = end ? HISTORY_END : HISTORY_NOTHING};
-	}
-	size_t length = limit - c->offset < cap ? (size_t)(limit - c->offset) : cap;
-	if (!stream_copy(bytes, c->offset, dst, length))
-		return gap(h, c);
-	/* xterm.js garbles a character that is split over two messages after a byte 0x80. */
-	if (length < limit - c->offset)
-		length -= partial_character(dst, length);
-	if (history_needs_blanking(h))
-		history_blank(h, c->offset, dst, length);
-	size_t whole = queries_apply(&h->queries, c->offset, dst, length);
-	history_redact(h, c->offset, dst, whole);
-	c->offset += whole;
-	return (struct history_read){.item = HISTORY_BYTES, .length = whole};
 }

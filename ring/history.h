@@ -12,6 +12,7 @@
 #include "ring/queries.h"
 #include "ring/ring.h"
 #include "ring/scan.h"
+#include "ring/secret.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,9 +29,8 @@ struct history_size {
 
 /* The history of one session. */
 struct history {
-	const struct ring *ring; /* borrowed */
-	/* borrowed, may be NULL; its ground offsets are kept up to date */
-	const struct control *control;
+	const struct ring *ring;       /* borrowed */
+	const struct control *control; /* borrowed; gets the cut points; NULL: none */
 	struct scan scan;
 	struct queries queries;
 	struct labels labels;     /* sources of the bytes not consumed yet */
@@ -38,14 +38,12 @@ struct history {
 	struct piped piped;       /* hidden bytes of commands' piped output */
 	/* Places in piped output where CAN ends an unfinished sequence of the terminal. */
 	struct queries cancels;
-	const char *secret; /* borrowed; NULL: none */
-	size_t secret_length;
-	struct queries secrets; /* ranges that contain it */
-	uint64_t mute_before;   /* side effects of output before this offset already happened */
-	uint64_t answered;      /* queries before this offset are answered */
-	uint64_t events_offset; /* offset of the next event */
-	uint64_t events_lost;   /* times that the log was overwritten or damaged; normally 0 */
-	uint64_t cuts[HISTORY_CUTS]; /* circular, ascending */
+	struct secret secret; /* of the shell's marks */
+	uint64_t mute_before; /* side effects of output before this offset have already happened */
+	uint64_t answered;    /* queries before this offset are answered */
+	uint64_t events_offset;      /* offset of the next event */
+	uint64_t events_lost;        /* times that the log was overwritten or damaged; normally 0 */
+	uint64_t cuts[HISTORY_CUTS]; /* safe cut points; circular, ascending */
 	uint64_t cuts_count;         /* ever added */
 	uint64_t cut_floor;          /* cut points before this offset are not safe */
 	struct history_size *sizes;  /* circular, sizes_capacity entries, at most HISTORY_RESIZES */
@@ -59,9 +57,9 @@ struct history {
 
 /* A reader's position. */
 struct history_cursor {
-	uint64_t offset; /* of the next byte */
-	uint64_t sizes;  /* sizes reported, of all ever added */
-	bool end_told;
+	uint64_t offset;   /* of the next byte */
+	uint64_t sizes;    /* sizes reported, of all ever added */
+	bool end_reported; /* HISTORY_END has been returned */
 };
 
 /* Kinds of results of history_read(). */
@@ -105,15 +103,7 @@ uint64_t history_consumed(const struct history *h);
 /* Offset of the oldest byte that a reader can resume from. */
 uint64_t history_oldest(const struct history *h);
 
-/* Length of a secret in bytes, and the byte that replaces each of its bytes. */
-#define HISTORY_SECRET_MIN 16u
-#define HISTORY_SECRET_MAX 64u
-#define HISTORY_REDACTED '*'
-
-/*
- * Hide a secret from readers. secret: borrowed, HISTORY_SECRET_MIN to HISTORY_SECRET_MAX
- * characters. Call it before consuming anything.
- */
+/* Hide a secret from readers, see secret_set(). Call it before consuming anything. */
 void history_set_secret(struct history *h, const char *secret);
 
 /*
@@ -144,8 +134,8 @@ uint64_t history_seek(
 /* Place a cursor at offset without checking that the ring still has it. */
 void history_place(const struct history *h, struct history_cursor *c, uint64_t offset);
 
-/* The i-th size ever added, or the oldest that is kept. */
-struct history_size history_size_number(const struct history *h, uint64_t i);
+/* The i-th size ever added, from 0; if it is no longer kept, the oldest that is. */
+struct history_size history_nth_size(const struct history *h, uint64_t i);
 
 /* The terminal's size at the cursor. */
 struct history_size history_size_at(const struct history *h, const struct history_cursor *c);

@@ -87,7 +87,7 @@ static int create(struct live *l, uint64_t offset, unsigned rows, unsigned cols)
 			.offset = offset,
 			.version = o->version,
 			.unicode = o->unicode,
-			.mark_secret = l->history->secret,
+			.mark_secret = l->history->secret.text,
 			.callbacks = o->callbacks ? &callbacks : NULL,
 			.user = l});
 }
@@ -114,7 +114,7 @@ static bool restore(struct live *l)
 static void rewind_sizes(struct live *l)
 {
 	while (l->sizes > 0) {
-		struct history_size size = history_size_number(l->history, l->sizes - 1);
+		struct history_size size = history_nth_size(l->history, l->sizes - 1);
 		if (size.offset != screen_offset(l->screen) ||
 			(size.rows == screen_rows(l->screen) && size.cols == screen_cols(l->screen)))
 			return;
@@ -185,7 +185,7 @@ static void restart(struct live *l)
 static uint64_t apply_sizes(struct live *l)
 {
 	while (l->screen && l->sizes < l->history->sizes_count) {
-		struct history_size next = history_size_number(l->history, l->sizes);
+		struct history_size next = history_nth_size(l->history, l->sizes);
 		if (next.offset > screen_offset(l->screen))
 			return next.offset;
 		l->sizes++;

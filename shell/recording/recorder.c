@@ -161,7 +161,7 @@ static void collect(struct recorder *r)
 			break;
 		case HISTORY_END:
 			if (!put_entries(r, true, &next) || !has_room(r, 8)) {
-				r->cursor.end_told = false; /* try again later */
+				r->cursor.end_reported = false; /* try again later */
 				return;
 			}
 			put_exit(r);

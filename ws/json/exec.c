@@ -176,7 +176,7 @@ static void hide_secret(char *text, size_t length, const char *secret)
 	const size_t size = strlen(secret);
 	char *at = size > 0 ? text : NULL;
 	while (at && (at = memmem(at, length - (size_t)(at - text), secret, size)))
-		at = (char *)memset(at, HISTORY_REDACTED, size) + size;
+		at = (char *)memset(at, SECRET_REDACTED, size) + size;
 }
 
 static void add_parts(json_t *object, const char *name, const struct excerpt_parts *p,

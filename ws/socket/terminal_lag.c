@@ -125,13 +125,13 @@ static uint64_t move_behind(struct terminal *t, const struct picture *picture)
 {
 	struct history *h = session_history(t->session);
 	uint64_t from = t->cursor.offset, to = picture->resume;
-	bool end_told = t->cursor.end_told;
+	bool end_reported = t->cursor.end_reported;
 	if (to < history_oldest(h))
 		to = picture->offset;
 	history_place(h, &t->cursor, to);
 	/* The screen may have been resized within an unfinished sequence. */
 	t->cursor.sizes = picture->sizes;
-	t->cursor.end_told = end_told;
+	t->cursor.end_reported = end_reported;
 	return to > from ? to - from : 0;
 }
 

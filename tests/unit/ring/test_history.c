@@ -283,7 +283,7 @@ Test(history_sizes, sizes_are_numbered_in_order)
 	print("two");
 	cr_assert_eq(f.history.sizes_count, 3);
 	for (unsigned i = 0; i < 3; i++) {
-		struct history_size size = history_size_number(&f.history, i);
+		struct history_size size = history_nth_size(&f.history, i);
 		cr_expect_eq(size.offset, i == 0 ? 0 : 3);
 		cr_expect_eq(size.rows, i == 0 ? 24 : 29 + i);
 	}
@@ -352,7 +352,7 @@ Test(history_sizes, more_sizes_than_are_kept)
 	/* Number 101 is the oldest that is kept, and has the rows of i = 100. */
 	cr_assert_eq(f.history.sizes_count, HISTORY_RESIZES + 101);
 	for (unsigned i = 0; i < 103; i++)
-		cr_expect_eq(history_size_number(&f.history, i).rows, i < 102 ? 101 : 102, "%u", i);
+		cr_expect_eq(history_nth_size(&f.history, i).rows, i < 102 ? 101 : 102, "%u", i);
 }
 
 Test(history_queries, queries_become_nuls)

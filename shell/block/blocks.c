@@ -1,7 +1,7 @@
 /*
- * The list of blocks, and the effect of marks, records and execs on it. A block starts with a mark, is done with the
- * next mark, and is settled by its record, or when that does not come in time. A block for which memory is short is
- * left out. See journal.c for the journal and log.c for the file.
+ * The effect of marks, records and execs on the blocks. A block starts with a start mark, is done with its end mark (or
+ * the next start mark), and is settled by the record of its prompt, or when that does not come in time. A block for which
+ * memory is short is left out. See list.c for the list, journal.c for the journal and log.c for the file.
  */
 #include "shell/block/blocks.h"
 
@@ -12,95 +12,13 @@
 #include "shell/clock.h"
 #include "shell/output/outline.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
 /* Bytes of the ring that are searched for the blocks of an adopted session. */
-#define CAUGHT_UP_MAX ((size_t)16 << 20)
-
-void block_id(const struct block *b, char id[BLOCK_ID_MAX + 1])
-{
-	snprintf(id, BLOCK_ID_MAX + 1, "b%llu", (unsigned long long)b->start);
-}
-
-struct block *blocks_find(const struct blocks *b, const char *id)
-{
-	char other[BLOCK_ID_MAX + 1];
-	struct block *block;
-	DL_FOREACH (b->list, block) {
-		block_id(block, other);
-		if (strcmp(id, other) == 0)
-			return block->tentative ? NULL : block;
-	}
-	return NULL;
-}
-
-struct block *blocks_running(const struct blocks *b)
-{
-	struct block *last = b->list ? b->list->prev : NULL;
-	return last && !last->done && !last->tentative ? last : NULL;
-}
-
-/* The list */
-
-struct block *block_last(const struct blocks *b)
-{
-	assert(!b->list || b->list->prev); /* utlist: the head's prev is the tail */
-	return b->list ? b->list->prev : NULL;
-}
-
-const struct block *blocks_newest(const struct blocks *b)
-{
-	const struct block *block = block_last(b);
-	while (block && !block->start_journaled)
-		block = block_before(b, block);
-	return block;
-}
-
-struct block *block_before(const struct blocks *b, const struct block *block)
-{
-	return block == b->list ? NULL : block->prev;
-}
-
-_Static_assert(sizeof(struct block) <= 320, "BLOCKS_KEPT of them stay with each session");
-
-void block_set_author(struct block *block, const char *author, const char *label)
-{
-	free(block->author);
-	free(block->label);
-	block->author = *author ? strndup(author, BLOCK_AUTHOR_MAX) : NULL;
-	block->label = *label ? strndup(label, BLOCK_AUTHOR_MAX) : NULL;
-}
-
-void block_free(struct block *block)
-{
-	free(block->command);
-	free(block->author);
-	free(block->label);
-	free(block->cwd);
-	free(block->cwd_after);
-	free(block);
-}
-
-static void drop_block(struct blocks *b, struct block *block)
-{
-	DL_DELETE(b->list, block);
-	b->count--;
-#ifndef __clang_analyzer__ /* the analyzer believes that the list still has it */
-	block_free(block);
-#endif
-}
-
-void blocks_append(struct blocks *b, struct block *block)
-{
-	DL_APPEND(b->list, block);
-	b->count++;
-	while (b->count > BLOCKS_KEPT && b->list)
-		drop_block(b, b->list);
-}
+#define PAST_MAX ((size_t)16 << 20)
 
 static void finish_block(struct block *block, uint64_t end, bool exact, uint64_t at_ms)
 {
@@ -112,7 +30,7 @@ static void finish_block(struct block *block, uint64_t end, bool exact, uint64_t
 		block->ended_ms = at_ms;
 }
 
-/* The text that was typed at the last prompt. */
+/* The text that was typed at the last prompt, up to the offset end. Owned by the caller; NULL: unknown. */
 static char *typed_text(const struct blocks *b, uint64_t end)
 {
 	const struct stream *bytes = &b->pane->held.link.ring.bytes;
@@ -134,7 +52,7 @@ static char *keep_text(const char *text)
 	return strndup(text, utf8_cut(text, strlen(text), BLOCK_COMMAND_KEPT));
 }
 
-/* The author is the last typist before the start of the block. */
+/* The author is that of the last input before the start of the block. */
 static void set_typist(const struct blocks *b, struct block *block, uint64_t start)
 {
 	const struct typed_entry *first = b->typed->entries, *e = first ? first->prev : NULL;
@@ -161,14 +79,14 @@ static void set_command(struct blocks *b, struct block *block, const struct mark
 	}
 }
 
-/* End a block that got no end mark before the next start mark. No prompt will report it. */
+/* The next start mark has come without an end mark of the last block: end it. No prompt will report it. */
 static void finish_unmarked(struct blocks *b, struct block *last, const struct mark *mark)
 {
 	/* The line that called the script of an exec is no block. */
 	if (mark->id[0] && !last->exec[0] && !last->start_journaled) {
 		b->input_mark = last->input_mark;
 		b->line_begin = last->line_begin;
-		drop_block(b, last);
+		blocks_drop(b, last);
 		return;
 	}
 	finish_block(last, mark->start, false, 0);
@@ -192,15 +110,16 @@ static bool is_late_mark(
 }
 
 /*
- * Whether a line that began at began_us had ended at the last prompt. now_ms: the wall clock, which may have been set
- * back since; 0: not checked, for the past.
+ * Whether a line that began at began_us is over because a later prompt has been reported. A prompt later than now_ms
+ * proves nothing: the wall clock was set back. now_ms: the wall clock; 0: not checked, for the past.
  */
 static bool is_over(const struct blocks *b, uint64_t began_us, uint64_t now_ms)
 {
-	bool known = now_ms == 0 || b->prompt_us / 1000 <= now_ms;
-	return began_us > 0 && began_us < b->prompt_us && known;
+	bool clock_was_set_back = now_ms > 0 && b->prompt_us / 1000 > now_ms;
+	return began_us > 0 && began_us < b->prompt_us && !clock_was_set_back;
 }
 
+/* The start mark came after the prompt that ended the line: end the block, with no output. */
 static void finish_late(struct blocks *b, struct block *block)
 {
 	finish_block(block, block->start, false, b->prompt_us / 1000);
@@ -208,11 +127,12 @@ static void finish_late(struct blocks *b, struct block *block)
 	blocks_settle(b, block, block->start);
 }
 
-static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed)
+static void begin_block(
+	struct blocks *b, const struct mark *mark, uint64_t now_ms, bool exec_is_starting)
 {
 	struct block *last = block_last(b);
 	bool over = is_over(b, mark->time_us, now_ms);
-	/* Ignore marks that were read before, and that of the line which called the script of an exec. */
+	/* Ignore marks that were read before, and late ones of the line that calls the script of an exec. */
 	if ((last && last->start >= mark->end) || is_late_mark(b, last, mark, over))
 		return;
 	if (last && !last->done)
@@ -226,7 +146,7 @@ static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_
 	block->marked_us = mark->time_us;
 	block->cwd = b->cwd ? strdup(b->cwd) : NULL;
 	snprintf(block->exec, sizeof block->exec, "%s", mark->id);
-	block->tentative = typed || mark->id[0];
+	block->tentative = exec_is_starting || mark->id[0];
 	set_command(b, block, mark);
 	block->input_mark = b->input_mark;
 	block->line_begin = b->line_begin;
@@ -242,7 +162,7 @@ static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_
 static void replace_status(
 	const struct blocks *b, struct block *block, const struct mark *mark, uint64_t now_ms)
 {
-	if (block->exec[0] || block->settled || b->quiet || mark->status < 0 ||
+	if (block->exec[0] || block->settled || b->reads_past || mark->status < 0 ||
 		mark->status == block->status)
 		return;
 	block->suspect = true;
@@ -268,19 +188,20 @@ static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_
 	if (mark->status >= 0)
 		block->status = mark->status;
 	block->end_mark = mark->end;
-	finish_block(block, mark->start, block->exec[0] || !b->away, now_ms);
+	finish_block(block, mark->start, block->exec[0] || !b->redirected, now_ms);
 	blocks_add_to_journal(b, mark->start);
 }
 
-/* The shell reads a line: the record of the previous block is there, or due, or the hook that writes it is gone. */
+/* The shell reads a line. If the last block has no record yet, wait for it: the hook that writes it may be gone. */
 static void on_input_mark(struct blocks *b)
 {
 	const struct block *last = block_last(b);
-	if (last && last->done && !last->has_record && !last->exec[0] && !b->quiet)
-		b->due_ms = pane_now(b->pane) + RECORD_WAIT_MS;
+	if (last && last->done && !last->has_record && !last->exec[0] && !b->reads_past)
+		b->record_due_ms = pane_now(b->pane) + RECORD_WAIT_MS;
 }
 
-void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed)
+void blocks_handle_mark(
+	struct blocks *b, const struct mark *mark, uint64_t now_ms, bool exec_is_starting)
 {
 	switch (mark->kind) {
 	case MARK_PROMPT:
@@ -289,7 +210,7 @@ void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, boo
 		b->input_mark = 0;
 		break;
 	case MARK_START:
-		begin_block(b, mark, now_ms, typed);
+		begin_block(b, mark, now_ms, exec_is_starting);
 		break;
 	case MARK_END:
 		on_end_mark(b, mark, now_ms);
@@ -306,26 +227,11 @@ void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, boo
 	}
 }
 
-bool blocks_line_at(const struct blocks *b, uint64_t offset, struct block_line *ret_line)
-{
-	const struct block *next = NULL, *block = block_last(b);
-	while (block && block->start > offset) {
-		next = block;
-		block = block_before(b, block);
-	}
-	uint64_t begin = next ? next->line_begin : b->line_begin;
-	*ret_line = (struct block_line){.since = block ? block->start : 0,
-		.begin = begin,
-		.command = next ? next->command : NULL,
-		.exec = next ? next->exec : ""};
-	return begin > 0 && offset >= begin;
-}
-
-/* Give up on the records of blocks that are done. */
+/* No more records come: settle the blocks that are done. The executor settles those of execs. */
 static void give_up_records(struct blocks *b, uint64_t offset)
 {
 	struct block *block = block_last(b);
-	b->due_ms = 0;
+	b->record_due_ms = 0;
 	while (block && block_before(b, block) && !block->prev->settled)
 		block = block->prev;
 	for (; block; block = block->next) {
@@ -334,15 +240,15 @@ static void give_up_records(struct blocks *b, uint64_t offset)
 		if (!block->done || block->settled)
 			continue;
 		block->has_record = true;
-		if (!block->exec[0]) /* the executor settles its own */
+		if (!block->exec[0])
 			blocks_settle(b, block, offset);
 	}
 }
 
 bool blocks_tick(struct blocks *b, uint64_t now_ms)
 {
-	if (b->due_ms == 0 || now_ms < b->due_ms)
-		return b->due_ms > 0;
+	if (b->record_due_ms == 0 || now_ms < b->record_due_ms)
+		return b->record_due_ms > 0;
 	give_up_records(b, stream_head(&b->pane->held.link.ring.bytes));
 	journal_notify(&b->pane->journal);
 	return false;
@@ -368,7 +274,7 @@ static void set_cwd(struct blocks *b, const char *cwd, uint64_t offset)
 				.text = b->cwd});
 }
 
-/* The oldest of the last blocks that are done and have no record. */
+/* Of the blocks since the last one with a record, the oldest that is done. NULL: none. */
 static struct block *first_without_record(const struct blocks *b)
 {
 	struct block *block = block_last(b), *found = NULL;
@@ -400,10 +306,10 @@ static void on_prompt_record(
 	struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
 {
 	struct block *block = match_record(b, record, offset);
-	b->away = record->outlet == RECORD_OUTLET_REDIRECTED;
+	b->redirected = record->outlet == RECORD_OUTLET_REDIRECTED;
 	b->prompt_us = record->time_us;
 	set_cwd(b, record->cwd, offset);
-	/* The executor reports its own. */
+	/* The end of an exec's block comes from the executor. */
 	if (!block || block->exec[0] || block->stored)
 		return;
 	block->status = record->status;
@@ -417,20 +323,21 @@ static void on_prompt_record(
 		block->next->cwd = strdup(b->cwd);
 	}
 	if (!block->next || !block->next->done)
-		b->due_ms = 0;
+		b->record_due_ms = 0;
 	blocks_settle(b, block, offset);
 }
 
-void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
+void blocks_handle_record(
+	struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
 {
-	blocks_line(b, record);
+	blocks_handle_line(b, record);
 	if (record->kind != RECORD_PROMPT)
 		return;
 	on_prompt_record(b, record, time_ms, offset);
-	/* Its end mark is due, or came before its start mark. */
+	/* A block that this prompt has ended lacks its end mark: that is due, or came before the start mark. */
 	const struct block *last = block_last(b);
 	if (last && !last->done && is_over(b, last->marked_us, time_ms))
-		b->due_ms = pane_now(b->pane) + RECORD_WAIT_MS;
+		b->record_due_ms = pane_now(b->pane) + RECORD_WAIT_MS;
 }
 
 bool blocks_is_awaiting_record(const struct blocks *b)
@@ -448,7 +355,7 @@ void blocks_mark_suspect(struct blocks *b)
 	block->exact = false;
 }
 
-static struct block *find_exec(const struct blocks *b, const char *id)
+static struct block *find_exec_block(const struct blocks *b, const char *id)
 {
 	struct block *block = block_last(b);
 	for (; block; block = block_before(b, block))
@@ -463,7 +370,7 @@ static struct block *begin_unmarked(struct blocks *b, const struct block_exec *e
 	struct mark mark = {.kind = MARK_START, .start = e->start, .end = e->start};
 	snprintf(mark.id, sizeof mark.id, "%s", e->id);
 	begin_block(b, &mark, e->started_ms, false);
-	return find_exec(b, e->id);
+	return find_exec_block(b, e->id);
 }
 
 static void copy_exec_end(struct block *block, const struct block_exec *e)
@@ -479,14 +386,14 @@ static void copy_exec_end(struct block *block, const struct block_exec *e)
 		block->cwd_after = strdup(e->cwd);
 }
 
-void blocks_exec(struct blocks *b, const struct block_exec *e)
+void blocks_update_exec(struct blocks *b, const struct block_exec *e)
 {
 	struct block *last = block_last(b);
 	if (e->over && last && last->tentative) {
 		last->tentative = false; /* so it is not the line that calls the script */
 		blocks_add_to_journal(b, last->start);
 	}
-	struct block *block = find_exec(b, e->id);
+	struct block *block = find_exec_block(b, e->id);
 	if (!block && e->started_ms > 0)
 		block = begin_unmarked(b, e);
 	if (!block || block->stored)
@@ -510,11 +417,11 @@ void blocks_shell_ended(struct blocks *b, uint64_t offset, int status, uint64_t 
 		block->status = status;
 		finish_block(block, offset, true, time_ms);
 	}
-	/* The next prompt is another shell's. */
+	/* The next prompt is that of another shell: it reports none of these. */
 	give_up_records(b, offset);
 }
 
-/* Life */
+/* The past, and the end */
 
 static void on_text(
 	void *user, enum event_source source, uint64_t offset, const void *bytes, size_t length)
@@ -524,14 +431,14 @@ static void on_text(
 
 static void on_past_mark(void *user, const struct mark *mark)
 {
-	blocks_mark(user, mark, 0, false);
+	blocks_handle_mark(user, mark, 0, false);
 }
 
 static void on_past_record(void *user, const struct record *record,
 	const struct event_header *event, uint64_t position)
 {
 	(void)position;
-	blocks_record(user, record, event->time_ns / 1000000, event->offset);
+	blocks_handle_record(user, record, event->time_ns / 1000000, event->offset);
 }
 
 static void on_lost(void *user, uint64_t bytes)
@@ -547,8 +454,8 @@ static void read_ring(struct blocks *b, uint64_t limit)
 	const struct link *link = &b->pane->held.link;
 	const struct block *last = block_last(b);
 	uint64_t from = stream_oldest(&link->ring.bytes);
-	if (limit > from + CAUGHT_UP_MAX)
-		from = limit - CAUGHT_UP_MAX;
+	if (limit > from + PAST_MAX)
+		from = limit - PAST_MAX;
 	if (last && last->end > from)
 		from = last->end;
 	struct outline *o = malloc(sizeof *o);
@@ -565,7 +472,7 @@ static void read_ring(struct blocks *b, uint64_t limit)
 
 void blocks_read_past(struct blocks *b, uint64_t limit)
 {
-	b->quiet = true;
+	b->reads_past = true;
 	blocks_log_load(b);
 	read_ring(b, limit);
 }
@@ -575,8 +482,8 @@ void blocks_close(struct blocks *b)
 	struct block *block, *next;
 	give_up_records(b, 0);
 	DL_FOREACH_SAFE (b->list, block, next)
-		drop_block(b, block);
+		blocks_drop(b, block);
 	free(b->cwd);
 	free(b->line);
-	b->cwd = NULL;
+	b->cwd = b->line = NULL;
 }

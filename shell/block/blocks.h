@@ -41,17 +41,16 @@ struct block {
 	bool suspect;                  /* the reports of its end disagree */
 	/* Offset after the first input mark of its prompt, which may be redrawn; 0: none. */
 	uint64_t line_begin;
-	uint64_t input_mark,
-		/* Offsets after the input mark of its prompt and after its end mark; 0: none. */
-		end_mark;
-	uint64_t marked_us; /* the shell's wall clock at the start; 0: unknown */
-	bool has_record;    /* its prompt record has come */
+	uint64_t input_mark; /* offset after the last input mark of its prompt; 0: none */
+	uint64_t end_mark;   /* offset after its end mark; 0: none */
+	uint64_t marked_us;  /* the shell's wall clock at the start; 0: unknown */
+	bool has_record;     /* its prompt record has come */
 	/* Not visible yet: an exec without its record, or maybe the line that calls its script. */
 	bool tentative;
-	bool has_reported_line;         /* the command is from the shell's record of the line */
-	bool settled;                   /* all that can be known of it is known */
-	bool stored;                    /* it has been saved */
-	bool start_journaled, end_told; /* they are in the journal */
+	bool has_reported_line; /* the command is from the shell's record of the line */
+	bool settled;           /* all that can be known of it is known */
+	bool stored;            /* it has been saved */
+	bool start_journaled, end_journaled; /* its start and its end are in the journal */
 };
 
 /* The state of an exec. All is borrowed. */
@@ -86,39 +85,41 @@ struct blocks {
 	uint64_t input_mark; /* offset after its last input mark; 0: none */
 	uint64_t line_begin; /* offset after its first input mark since the last block; 0: none */
 	bool has_prompt;
-	char *cwd;  /* the shell's directory at the last prompt; NULL: unknown */
-	char *line; /* the line that the shell reported as about to run; NULL: none */
-	bool away;  /* at the last prompt, the shell's output went not only to the terminal */
+	char *cwd;       /* the shell's directory at the last prompt; NULL: unknown */
+	char *line;      /* the line that the shell reported as about to run; NULL: none */
+	bool redirected; /* at the last prompt, the shell's output did not go to the terminal alone */
 	uint64_t prompt_us; /* time of the last prompt, by its record; 0: unknown */
-	bool quiet;         /* add nothing to the journal: the past is read */
+	bool reads_past;    /* blocks of earlier servers are read: add nothing to the journal */
 	struct lines log;   /* the file */
 	/* Loop time until which the last block's record is awaited; 0: it is not. */
-	uint64_t due_ms;
+	uint64_t record_due_ms;
 };
 
 /*
  * Read the blocks that an earlier server saved, and those in the ring up to an offset, without adding to the journal.
- * After this, blocks_exec() may add what else is known; then call blocks_replay_to_journal().
+ * After this, blocks_update_exec() may add what else is known; then call blocks_replay_to_journal().
  */
 void blocks_read_past(struct blocks *b, uint64_t limit);
 
 /* Add the blocks that were read to the journal, as if this server had followed them. */
 void blocks_replay_to_journal(struct blocks *b);
 
-/* Drop all blocks and end. */
+/* Settle and free all blocks. */
 void blocks_close(struct blocks *b);
 
 /* Retry to save blocks. Returns whether there were any; *ret_error: 0, or a negative errno, and it is to be retried. */
 bool blocks_log_catch_up(struct blocks *b, int *ret_error);
 
 /*
- * The outline has found a mark. now_ms: the wall clock; 0: the mark is of the past. typed: an exec has been typed and
- * has not started, so a line that starts now may be the one that calls its script.
+ * The outline has found a mark. now_ms: the wall clock; 0: the mark is of the past. exec_is_starting: an exec has been
+ * typed and has not started, so a line that starts now may be the one that calls its script.
  */
-void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed);
+void blocks_handle_mark(
+	struct blocks *b, const struct mark *mark, uint64_t now_ms, bool exec_is_starting);
 
 /* The outline has found a record at an offset of the output. */
-void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset);
+void blocks_handle_record(
+	struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset);
 
 /* Whether the last block is done, is no exec, and its record has not come. */
 bool blocks_is_awaiting_record(const struct blocks *b);
@@ -127,7 +128,7 @@ bool blocks_is_awaiting_record(const struct blocks *b);
 void blocks_mark_suspect(struct blocks *b);
 
 /* An exec has started or ended. */
-void blocks_exec(struct blocks *b, const struct block_exec *e);
+void blocks_update_exec(struct blocks *b, const struct block_exec *e);
 
 /* The shell has ended. offset: the end of its output. status: see exec_status_of(), or -1. */
 void blocks_shell_ended(struct blocks *b, uint64_t offset, int status, uint64_t time_ms);
@@ -146,7 +147,7 @@ bool block_end_line(const struct block *b, const struct screen *screen, uint64_t
 
 /* The prompt that an offset of the output belongs to. */
 struct block_line {
-	/* Start of the previous block: input from there on may be shown in this line. */
+	/* Start of the previous block: what is typed from there on may be shown in this line. */
 	uint64_t since;
 	uint64_t begin; /* offset after the input mark of the prompt */
 	/* The command that was run, perhaps cut; borrowed; NULL: none yet, or unknown. */
@@ -166,5 +167,5 @@ struct block *blocks_find(const struct blocks *b, const char *id);
 /* The block that is running, or NULL. */
 struct block *blocks_running(const struct blocks *b);
 
-/* The newest block of which the start is in the journal, or NULL. */
+/* The newest block whose start is in the journal, or NULL. */
 const struct block *blocks_newest(const struct blocks *b);

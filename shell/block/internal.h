@@ -1,4 +1,4 @@
-/* Shared by blocks.c, line.c, journal.c and log.c. */
+/* Shared by the files of this folder. */
 #pragma once
 
 #include "shell/block/blocks.h"
@@ -22,10 +22,13 @@ void blocks_settle(struct blocks *b, struct block *block, uint64_t offset);
  * Handle a record of a line that the shell is about to run. These come in the order of the lines and before the prompt
  * records, but perhaps after the marks. A prompt record drops a pending line.
  */
-void blocks_line(struct blocks *b, const struct record *record);
+void blocks_handle_line(struct blocks *b, const struct record *record);
 
 /* Set author and label; "" is unknown. */
 void block_set_author(struct block *block, const char *author, const char *label);
+
+/* Remove a block from the list and free it. */
+void blocks_drop(struct blocks *b, struct block *block);
 
 /* Append to the list; may drop the oldest block. */
 void blocks_append(struct blocks *b, struct block *block);

@@ -24,7 +24,7 @@ static void add_end(struct blocks *b, struct block *block, uint64_t offset)
 {
 	if (block->next && offset > block->next->start)
 		offset = block->next->start;
-	block->end_told = true;
+	block->end_journaled = true;
 	journal_add(&b->pane->journal,
 		&(struct journal_entry){.type = JOURNAL_BLOCK_ENDED,
 			.offset = offset > block->end ? offset : block->end,
@@ -35,10 +35,11 @@ static void add_end(struct blocks *b, struct block *block, uint64_t offset)
 void blocks_add_to_journal(struct blocks *b, uint64_t offset)
 {
 	struct block *block = block_last(b);
-	while (block && !block->end_told && block_before(b, block) && !block->prev->end_told)
+	while (block && !block->end_journaled && block_before(b, block) &&
+		!block->prev->end_journaled)
 		block = block->prev;
-	for (; block && !b->quiet; block = block->next) {
-		if (block->end_told)
+	for (; block && !b->reads_past; block = block->next) {
+		if (block->end_journaled)
 			continue;
 		if (block->tentative)
 			return;
@@ -70,9 +71,9 @@ void blocks_settle(struct blocks *b, struct block *block, uint64_t offset)
 void blocks_replay_to_journal(struct blocks *b)
 {
 	struct block *block = b->list;
-	b->quiet = false;
+	b->reads_past = false;
 	for (unsigned left = b->count; left > ADOPTED_MAX; left--, block = block->next)
-		block->start_journaled = block->end_told = true;
+		block->start_journaled = block->end_journaled = true;
 	for (; block && block->settled; block = block->next)
 		blocks_add_to_journal(b, block->end);
 	blocks_add_to_journal(b, 0);

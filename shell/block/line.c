@@ -34,7 +34,7 @@ static void set_line(struct blocks *b, const char *line)
 		block->has_reported_line = true;
 }
 
-void blocks_line(struct blocks *b, const struct record *record)
+void blocks_handle_line(struct blocks *b, const struct record *record)
 {
 	if (record->kind == RECORD_LINE)
 		set_line(b, record->line);

@@ -243,7 +243,7 @@ void exec_update_block(const struct exec *e)
 {
 	const struct block_exec facts = exec_facts(e);
 	if (e->state == EXEC_RUNNING || e->state == EXEC_DONE)
-		blocks_exec(e->executor->blocks, &facts);
+		blocks_update_exec(e->executor->blocks, &facts);
 }
 
 void exec_changed(struct exec *e)

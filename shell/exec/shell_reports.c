@@ -157,9 +157,9 @@ static void on_mark(void *user, const struct mark *mark)
 	struct exec *e = x->current;
 	if (is_unsealed_mark(e, mark) || exec_defer_line_end(x, mark))
 		return;
-	blocks_mark(x->blocks, mark, mark->end > x->past_offset ? clock_wall_ms() : 0,
+	blocks_handle_mark(x->blocks, mark, mark->end > x->past_offset ? clock_wall_ms() : 0,
 		e && e->state == EXEC_STARTING);
-	if (x->blocks->due_ms > 0)
+	if (x->blocks->record_due_ms > 0)
 		executors_add_busy(x);
 	switch (mark->kind) {
 	case MARK_START:
@@ -258,7 +258,7 @@ static void finish_by_record(struct exec *e, const struct record *record,
 	memcpy(e->statuses, record->statuses, record->statuses_count * sizeof *record->statuses);
 	e->outlet = record->outlet;
 	/* Earlier writers may have printed meanwhile. */
-	if (e->outlet == RECORD_OUTLET_TERMINAL && e->executor->blocks->away)
+	if (e->outlet == RECORD_OUTLET_TERMINAL && e->executor->blocks->redirected)
 		e->outlet = RECORD_OUTLET_REDIRECTED;
 	note_cwd(e, record);
 	exec_finish(e, end);
@@ -348,8 +348,8 @@ static void on_record(void *user, const struct record *record, const struct even
 		return;
 	if (record->kind == RECORD_PROMPT && exec_refute_line_end(x, event->time_ns / 1000000))
 		return;
-	blocks_record(x->blocks, record, event->time_ns / 1000000, event->offset);
-	if (x->blocks->due_ms > 0)
+	blocks_handle_record(x->blocks, record, event->time_ns / 1000000, event->offset);
+	if (x->blocks->record_due_ms > 0)
 		executors_add_busy(x);
 	if (record->kind == RECORD_STATE) {
 		exec_note_sign(x);

@@ -50,7 +50,7 @@ static void apply_deferred_mark(struct executor *x)
 		.end = x->deferred_mark.end,
 		.status = x->deferred_mark.status};
 	x->deferred_mark = (struct exec_deferred_mark){0};
-	blocks_mark(x->blocks, &mark, clock_wall_ms(), false);
+	blocks_handle_mark(x->blocks, &mark, clock_wall_ms(), false);
 }
 
 /* Whether the line of a person may still run. (Or a hook does; the record has the time.) */
@@ -102,7 +102,7 @@ bool exec_refute_line_end(struct executor *x, uint64_t time_ms)
 
 void exec_line_end_tick(struct executor *x)
 {
-	uint64_t *due_ms = &x->blocks->due_ms, now = exec_now(x);
+	uint64_t *due_ms = &x->blocks->record_due_ms, now = exec_now(x);
 	if (*due_ms > 0 && now >= *due_ms &&
 		exec_refute_line_end(x, clock_wall_ms() - RECORD_WAIT_MS))
 		*due_ms = now + RECORD_WAIT_MS;

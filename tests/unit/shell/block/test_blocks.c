@@ -57,14 +57,14 @@ static void add_mark(enum mark_kind kind, const char *id, int status)
 	uint64_t at = pane_head(&t.memory.pane);
 	struct mark mark = {.kind = kind, .start = at, .end = at, .status = status};
 	snprintf(mark.id, sizeof mark.id, "%s", id);
-	blocks_mark(&t.blocks, &mark, 1000, false);
+	blocks_handle_mark(&t.blocks, &mark, 1000, false);
 }
 
 static void add_prompt_record(int status, const char *cwd)
 {
 	struct record record = {
 		.kind = RECORD_PROMPT, .status = status, .cwd = (char *)(uintptr_t)cwd};
-	blocks_record(&t.blocks, &record, 2000, pane_head(&t.memory.pane));
+	blocks_handle_record(&t.blocks, &record, 2000, pane_head(&t.memory.pane));
 }
 
 static enum journal_type journal_type_of(uint64_t number)
@@ -112,7 +112,7 @@ static void add_prompt_record_at(uint64_t time_us)
 		.cwd = "/",
 		.time_us = time_us,
 		.outlet = RECORD_OUTLET_REDIRECTED};
-	blocks_record(&t.blocks, &record, time_us / 1000, pane_head(&t.memory.pane));
+	blocks_handle_record(&t.blocks, &record, time_us / 1000, pane_head(&t.memory.pane));
 }
 
 /* The start mark of a typed line, with its time. */
@@ -121,7 +121,7 @@ static void add_start_at(uint64_t time_us, uint64_t now_ms)
 	uint64_t at = pane_head(&t.memory.pane);
 	const struct mark mark = {
 		.kind = MARK_START, .start = at, .end = at, .status = -1, .time_us = time_us};
-	blocks_mark(&t.blocks, &mark, now_ms, false);
+	blocks_handle_mark(&t.blocks, &mark, now_ms, false);
 }
 
 Test(blocks, start_marks_may_come_late)
@@ -204,7 +204,7 @@ Test(blocks, line_ends_with_the_next_prompt)
 	add_start_at(1000, 1000);
 	cr_assert(blocks_running(&t.blocks));
 	add_prompt_record_at(2000);
-	uint64_t due = t.blocks.due_ms;
+	uint64_t due = t.blocks.record_due_ms;
 	cr_assert(due > 0 && blocks_running(&t.blocks), "its end mark may be late");
 	cr_assert_not(blocks_tick(&t.blocks, due));
 	cr_assert_not(blocks_running(&t.blocks));
@@ -261,7 +261,7 @@ Test(blocks, author_has_typed_ahead_of_the_prompt)
 		.status = -1};
 	memory_pane_say(&t.memory, "output");
 	type_line("ada");
-	blocks_mark(&t.blocks, &late, 1000, false);
+	blocks_handle_mark(&t.blocks, &late, 1000, false);
 	assert_author("bob");
 	finish_fixture();
 }
@@ -270,7 +270,7 @@ Test(blocks, without_a_record_it_settles_in_time)
 {
 	run_command("", 0);
 	add_mark(MARK_INPUT, "", -1);
-	uint64_t due = t.blocks.due_ms;
+	uint64_t due = t.blocks.record_due_ms;
 	cr_assert_gt(due, 0);
 	cr_assert(blocks_tick(&t.blocks, due - 1));
 	cr_assert_not(t.blocks.list->settled);
@@ -295,7 +295,7 @@ Test(blocks, block_of_an_exec_is_visible_once_it_runs)
 		.started_ms = 1500,
 		.status = -1,
 		.statuses = &(uint8_t){4}};
-	blocks_exec(&t.blocks, &e);
+	blocks_update_exec(&t.blocks, &e);
 	const struct block *b = blocks_find(&t.blocks, id);
 	cr_assert(b);
 	cr_assert_str_eq(b->command, "for a program");
@@ -304,7 +304,7 @@ Test(blocks, block_of_an_exec_is_visible_once_it_runs)
 	e.status = 4;
 	e.statuses_count = 1;
 	e.end_offset = e.over_offset = 2;
-	blocks_exec(&t.blocks, &e);
+	blocks_update_exec(&t.blocks, &e);
 	cr_assert(b->done && b->settled && b->status == 4 && b->statuses_count == 1);
 	finish_fixture();
 }

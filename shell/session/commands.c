@@ -14,7 +14,7 @@ static void on_executed(void *user, const struct exec *e)
 	const struct sessions *table = s->table;
 	if (table->callbacks->executed)
 		table->callbacks->executed(table->user, s, e);
-	session_follow_lease(s);
+	session_update_lease(s);
 	waits_check_soon(s->waits);
 }
 
@@ -73,7 +73,7 @@ void session_state(struct session *s, struct pane_state *ret_state)
 
 static void on_look_soon(void *user)
 {
-	sessions_make_busy(user);
+	session_schedule_turn(user);
 }
 
 int session_wait(struct session *s, const struct wait_options *options, struct wait_waiter *waiter)

@@ -142,7 +142,7 @@ static uint64_t least_viewed(const struct session *session)
 	uint64_t now = uv_now(session->table->loop), least = UINT64_MAX;
 	const struct session_viewer *v;
 	DL_FOREACH (session->viewers, v)
-		if (v->taken_ms > 0 && now - v->taken_ms <= SESSION_VIEWER_READS_MS &&
+		if (v->read_ms > 0 && now - v->read_ms <= SESSION_VIEWER_READS_MS &&
 			v->offset < least)
 			least = v->offset;
 	return least;
@@ -215,7 +215,7 @@ enum turn_next session_take_turn(struct held *h)
 	return more ? TURN_MORE : TURN_SLEEP;
 }
 
-void sessions_make_busy(struct session *session)
+void session_schedule_turn(struct session *session)
 {
 	session->viewers_due = session->presence.count;
 	held_schedule_turn(&session->pane.held);
@@ -245,12 +245,12 @@ static bool is_unwanted(struct session *session, size_t length)
 	/* The query was made while there was no server: the program may have ended. */
 	if (session->pane.live.late)
 		return true;
-	if (now >= session->replies_since_ms + SESSION_REPLIES_MS) {
-		session->replies_since_ms = now;
-		session->replies_since = 0;
+	if (now >= session->reply_window_ms + SESSION_REPLIES_MS) {
+		session->reply_window_ms = now;
+		session->reply_window_bytes = 0;
 	}
-	session->replies_since += length;
-	return session->replies_since > SESSION_REPLIES_SHELL_MAX && x->open &&
+	session->reply_window_bytes += length;
+	return session->reply_window_bytes > SESSION_REPLIES_SHELL_MAX && x->open &&
 		exec_shell_is_ours(x);
 }
 

@@ -55,6 +55,7 @@ uint64_t session_oldest(const struct session *s)
 	return s->pane.history_open ? history_oldest(&s->pane.history) : 0;
 }
 
+/* Notify viewers, readers of the journal, and clients that list sessions. */
 static void notify_viewers(struct session *s)
 {
 	struct session_viewer *v;
@@ -86,10 +87,10 @@ static int resize(struct session *s, unsigned rows, unsigned cols)
 static void apply_presence(struct session *s, uint64_t before)
 {
 	unsigned rows, cols;
-	s->size_refused = presence_size(&s->presence, &rows, &cols) &&
-		(rows != s->pane.rows || cols != s->pane.cols) &&
-		resize(s, rows, cols) ==
-			-ERR_SCREEN_BUDGET; /* a session that has ended has no size */
+	bool resizes = presence_size(&s->presence, &rows, &cols) &&
+		(rows != s->pane.rows || cols != s->pane.cols);
+	/* Other errors do not matter: the session has ended, or is about to. */
+	s->size_refused = resizes && resize(s, rows, cols) == -ERR_SCREEN_BUDGET;
 	if (s->presence.version != before)
 		notify_viewers(s);
 }
@@ -103,8 +104,8 @@ static void on_modes_seen(void *user)
 }
 
 /*
- * Report the focus to the program if it enables focus reports (DECSET 1004), perhaps later: then the focus of that
- * time.
+ * Report the focus to the program if it has enabled focus reports (DECSET 1004). The screen may have to parse output
+ * first; then the focus of that time is reported.
  */
 static void report_focus(struct session *s)
 {
@@ -198,7 +199,7 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 	v->typed += length;
 	receipts_note(&l->control, v->key, v->typed, begin + length, length);
 	int rc = type(s, v, lease, bytes, length);
-	/* Correct the count for refused or queued input; otherwise the receipt waits for other input. */
+	/* Of refused or held input nothing is in the queue: without this, the receipt would wait for other input. */
 	uint64_t written = link_input_end(l) - begin;
 	if (written < length)
 		receipts_correct(&l->control, begin + written, length - (size_t)written);
@@ -213,7 +214,8 @@ void session_refuse_input(struct session *s, struct session_viewer *v, size_t le
 			link_input_end(&s->pane.held.link), 0);
 }
 
-bool session_input_read(const struct session *s, const struct session_viewer *v, uint64_t *ret_taken)
+bool session_find_receipt(
+	const struct session *s, const struct session_viewer *v, uint64_t *ret_taken)
 {
 	return receipts_find(&s->pane.held.link.control, v->key, ret_taken);
 }
@@ -228,7 +230,6 @@ static void lease_changed(struct session *s)
 			presence_apply_window(&s->presence, &v->attendee);
 	apply_presence(s, before);
 	notify_viewers(s);
-	sessions_changed(s->table);
 	waits_check_soon(s->waits);
 }
 
@@ -239,7 +240,7 @@ int session_acquire_lease(struct session *s, const struct lease_terms *terms)
 	int rc = lease_acquire(&s->typing.lease, terms, clock_wall_ms());
 	if (rc == 0) {
 		lease_changed(s);
-		session_follow_lease(s);
+		session_update_lease(s);
 	}
 	return rc;
 }
@@ -248,7 +249,8 @@ bool session_release_lease(struct session *s, const char *id, const struct lease
 {
 	struct lease *l = &s->typing.lease;
 	uint64_t now = clock_wall_ms();
-	if (id ? !lease_release(l, id, now) : !lease_is_held(l, now))
+	bool released = id ? lease_release(l, id, now) : lease_is_held(l, now);
+	if (!released)
 		return false;
 	if (!id)
 		lease_clear(l);
@@ -258,22 +260,22 @@ bool session_release_lease(struct session *s, const char *id, const struct lease
 	return true;
 }
 
-void session_follow_lease(struct session *s)
+void session_update_lease(struct session *s)
 {
 	struct lease *l = &s->typing.lease;
 	uint64_t now = clock_wall_ms();
 	const struct block *b = blocks_running(&s->blocks);
-	/* The block of an exec ends a little later than the exec. */
+	/* Of the block of an exec ignore the end, which is a little later than the exec's. */
 	bool runs = s->executor.current || (b && !b->exec[0]);
 	if (lease_expire(l, now) || (l->heir.id[0] && !runs && lease_hand_over(l, now)))
 		lease_changed(s);
 }
 
-bool session_window(struct session *s, struct session_viewer *v, const char *lease, unsigned rows,
-	unsigned cols)
+bool session_set_window(struct session *s, struct session_viewer *v, const char *lease,
+	unsigned rows, unsigned cols)
 {
 	uint64_t before = s->presence.version;
-	/* A viewer's window never counts. */
+	/* The window of a client that only watches never counts, so it need not wait for the lease. */
 	if (v->attendee.role != ROLE_VIEWER && !typing_is_allowed(&s->typing, lease)) {
 		presence_defer_window(&v->attendee, rows, cols);
 		return false;
@@ -302,7 +304,7 @@ int session_resize(struct session *s, unsigned rows, unsigned cols)
 int session_set_size_policy(struct session *s, enum size_policy policy, unsigned rows, unsigned cols)
 {
 	int rc = session_check_responsive(s);
-	/* Setting the present size is no resize event. */
+	/* Fixing the present size causes no resize event. */
 	bool resizes = policy == SIZE_FIXED && (rows != s->pane.rows || cols != s->pane.cols);
 	if (rc < 0)
 		return rc;
@@ -350,7 +352,6 @@ void session_notify(struct session *s, const char *title, const char *text)
 			.text = (char *)(uintptr_t)text,
 			.detail = (char *)(uintptr_t)title});
 	notify_viewers(s);
-	journal_notify(&s->pane.journal);
 }
 
 void session_rename_viewer(struct session *s, struct session_viewer *v, const char *name)

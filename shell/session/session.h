@@ -56,7 +56,7 @@ enum session_end {
 	SESSION_END_HOLDER_DIED,
 };
 
-/* Whether the shell's exit status is known. */
+/* Whether the exit status of the shell is known. */
 static inline bool session_end_is_known(enum session_end end)
 {
 	return end == SESSION_END_EXITED || end == SESSION_END_SIGNAL;
@@ -71,12 +71,12 @@ struct session_viewer {
 	void (*gone)(void *user, bool deleted);
 	void *user;
 	struct attendee attendee; /* set name, role and window before session_attach() */
-	/* Set by the viewer: its offset, and the loop time when it last had consumed all; 0: not waited for. */
-	uint64_t offset, taken_ms;
-	/* Hold output back for this one without a time limit: the session has no other viewer. */
-	bool waits;
-	uint64_t key;   /* of the client in ring/receipts.h; 0: no receipts */
-	uint64_t typed; /* bytes typed on all its connections, refused ones included */
+	/* Set by the viewer: */
+	uint64_t offset;  /* up to which it has got the output */
+	uint64_t read_ms; /* loop time when it last had got all output; 0: do not wait for it */
+	bool waits;       /* hold output back for it without a time limit: it is the only viewer */
+	uint64_t key;     /* of the client in ring/receipts.h; 0: no receipts */
+	uint64_t typed;   /* bytes typed on all its connections, refused ones included */
 };
 
 /* Options of a new session. Strings are borrowed; NULL or 0: the default. */
@@ -134,20 +134,20 @@ struct session {
 	struct look focus;     /* a pending check whether the program wants focus reports */
 	size_t replies_unread; /* bytes of replies since all input had been read */
 	uint64_t replies_ms;   /* loop time of the last reply */
-	uint64_t replies_since_ms; /* loop time */
-	size_t replies_since;      /* bytes of replies since then */
+	uint64_t reply_window_ms;  /* loop time when the current SESSION_REPLIES_MS began */
+	size_t reply_window_bytes; /* bytes of replies since then */
 	struct typing typing;
 	uint64_t name_version;          /* counts renames */
 	uint64_t title_version;         /* counts changes of the title */
 	struct session_viewer *viewers; /* the first one is notified next */
 	unsigned viewers_due;           /* to be notified in this round */
-	uint64_t news_notified;   /* the value of count_news() in follow.c at the last round */
+	uint64_t news_notified;   /* count_news() (follow.c) when viewers were last notified */
 	struct waits *waits;      /* NULL: no wait so far */
 	struct patience patience; /* with viewers that lag behind but read */
-	uint64_t pace_ms;         /* loop time that pace_bytes is for */
-	/* Bytes consumed in that millisecond and in the one before. */
-	size_t pace_bytes, pace_before;
-	bool collecting; /* the output rate is high: it is collected for a moment */
+	uint64_t pace_ms;         /* the millisecond (loop time) of pace_bytes */
+	size_t pace_bytes;        /* bytes consumed in that millisecond */
+	size_t pace_before;       /* bytes consumed in the one before */
+	bool collecting;          /* the output rate is high: consume it once a millisecond */
 };
 
 /* What the session is doing, in any state: see pane_state(). */
@@ -169,9 +169,9 @@ void session_attach(struct session *s, struct session_viewer *v);
 void session_detach(struct session *s, struct session_viewer *v);
 
 /*
- * Input from an attached client that may type. lease: the id of a lease, or NULL. A focus report of its terminal
- * reaches the program only if the program enabled them and the session's focus changes. Returns 0, or as
- * session_type_as() (shell/session/type.h).
+ * Input from an attached client that may type. lease: the id of a lease, or NULL. A focus report of the client's terminal
+ * reaches the program only if the program has enabled focus reports, and only if it changes whether any
+ * client's terminal has the focus. Returns 0, or as session_type_as() (shell/session/type.h).
  */
 int session_type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
 	size_t length);
@@ -179,8 +179,8 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 /* Count refused input of a viewer as typed. */
 void session_refuse_input(struct session *s, struct session_viewer *v, size_t length);
 
-/* How much of the input of a viewer with a key the terminal has read. Returns false if unknown. */
-bool session_input_read(
+/* How many bytes of the input of a viewer with a key the terminal has accepted. Returns false if that is unknown. */
+bool session_find_receipt(
 	const struct session *s, const struct session_viewer *v, uint64_t *ret_taken);
 
 /*
@@ -192,8 +192,8 @@ int session_acquire_lease(struct session *s, const struct lease_terms *terms);
 /* Release the lease with this id (NULL: any), leave a note (NULL: none), notify. Returns whether it was held. */
 bool session_release_lease(struct session *s, const char *id, const struct lease_note *note);
 
-/* Expire the lease, or pass it to its heir when nothing runs; called periodically. */
-void session_follow_lease(struct session *s);
+/* Expire the lease, or hand it over to its heir when nothing runs; called periodically. */
+void session_update_lease(struct session *s);
 
 /* Write input that no client typed. Returns 0, -ENOBUFS, or -ERR_NOT_RUNNING once the session has ended. */
 int session_write(struct session *s, const void *bytes, size_t length);
@@ -202,8 +202,8 @@ int session_write(struct session *s, const void *bytes, size_t length);
  * Set the window of an attached client (1 to PRESENCE_SIDE_MAX each). If its lease does not let it type, the window
  * counts only after the other lease ends: returns false. The same goes for clients that attach meanwhile.
  */
-bool session_window(struct session *s, struct session_viewer *v, const char *lease, unsigned rows,
-	unsigned cols);
+bool session_set_window(struct session *s, struct session_viewer *v, const char *lease,
+	unsigned rows, unsigned cols);
 
 /*
  * Whether the session can serve a request to its holder: 0, -ERR_NOT_RUNNING unless it is running, -ERR_UNRESPONSIVE if

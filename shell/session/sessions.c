@@ -379,7 +379,7 @@ void sessions_sweep(struct sessions *s)
 				session->idle_timeout_ms;
 		bool is_expired = session->state == SESSION_EXITED && s->config.ended_ttl_s > 0 &&
 			now > session->exited_ms + (uint64_t)s->config.ended_ttl_s * 1000;
-		session_follow_lease(session);
+		session_update_lease(session);
 		if (is_idle || is_expired)
 			sessions_end(s, session, NULL);
 	}

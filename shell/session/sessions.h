@@ -147,4 +147,4 @@ void session_shell_restarted(struct session *session, int wait_status, bool by_h
 void sessions_changed(struct sessions *s);
 
 /* Schedule a turn of a session. Internal. */
-void sessions_make_busy(struct session *session);
+void session_schedule_turn(struct session *session);

@@ -150,7 +150,7 @@ static void replace_before(struct terminal *t, struct session *s)
 static void restore_input(struct terminal *t, struct session *s)
 {
 	replace_before(t, s);
-	(void)session_input_read(s, &t->viewer, &t->viewer.typed);
+	(void)session_find_receipt(s, &t->viewer, &t->viewer.typed);
 	t->input_told = t->viewer.typed;
 }
 
@@ -336,7 +336,7 @@ static void apply_window(struct terminal *t, unsigned rows, unsigned cols)
 {
 	if (!t->session)
 		t->viewer.attendee.rows = rows, t->viewer.attendee.cols = cols;
-	else if (!session_window(t->session, &t->viewer, shown_lease(t), rows, cols))
+	else if (!session_set_window(t->session, &t->viewer, shown_lease(t), rows, cols))
 		refuse_message(t, "LEASED",
 			"The session is leased to another client: the window size counts when the lease ends");
 	else

@@ -47,8 +47,8 @@ static bool tell_attached(struct terminal *t)
 	uint64_t taken;
 	if (t->viewer.key > 0)
 		json_object_set_new(m, "input",
-			session_input_read(s, &t->viewer, &taken) ? json_integer((json_int_t)taken)
-								  : json_null());
+			session_find_receipt(s, &t->viewer, &taken) ? json_integer((json_int_t)taken)
+								    : json_null());
 	return send_json(t, m);
 }
 
@@ -160,7 +160,7 @@ static bool owes_receipt(const struct terminal *t, uint64_t *ret_taken)
 	if (t->viewer.key == 0 || t->input_told == t->viewer.typed)
 		return false;
 	/* Unknown if other clients' receipts have overwritten it; then all was read. */
-	if (!session_input_read(t->session, &t->viewer, ret_taken))
+	if (!session_find_receipt(t->session, &t->viewer, ret_taken))
 		*ret_taken = t->viewer.typed;
 	return *ret_taken != t->input_told;
 }
@@ -432,12 +432,12 @@ static void note_taken(struct terminal *t, bool all)
 {
 	/* Output that is held back for this client may continue now. */
 	if (t->viewer.waits && t->session && t->cursor.offset != t->viewer.offset)
-		sessions_make_busy(t->session);
+		session_schedule_turn(t->session);
 	t->viewer.offset = t->cursor.offset;
 	if (t->behind || !t->session || !(t->sync_told || t->snapshot.bytes))
-		t->viewer.taken_ms = 0;
+		t->viewer.read_ms = 0;
 	else if (all)
-		t->viewer.taken_ms = terminal_now_ms(t);
+		t->viewer.read_ms = terminal_now_ms(t);
 }
 
 static void pump(struct terminal *t)

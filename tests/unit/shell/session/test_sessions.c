@@ -672,9 +672,9 @@ Test(session_size, first_window_counts_then_that_of_the_last_typist)
 	cr_assert_eq(type(s, &t.b, "x"), 0);
 	cr_expect(has_size(s, 40, 100));
 	cr_expect_gt(t.a.changed, 0);
-	session_window(s, &t.b.viewer, NULL, 41, 101);
+	session_set_window(s, &t.b.viewer, NULL, 41, 101);
 	cr_expect(has_size(s, 41, 101));
-	session_window(s, &t.a.viewer, NULL, 10, 10);
+	session_set_window(s, &t.a.viewer, NULL, 10, 10);
 	cr_expect(has_size(s, 41, 101), "no input comes from there");
 	session_detach(s, &t.b.viewer);
 	cr_expect_eq(s->presence.count, 1);
@@ -708,7 +708,7 @@ Test(session_size, fixed_ignores_windows)
 	attach(s, &t.a, ROLE_OWNER, 30, 90);
 	cr_assert_eq(session_set_size_policy(s, SIZE_FIXED, 50, 120), 0);
 	cr_expect(has_size(s, 50, 120));
-	session_window(s, &t.a.viewer, NULL, 31, 91);
+	session_set_window(s, &t.a.viewer, NULL, 31, 91);
 	cr_expect(has_size(s, 50, 120));
 	cr_assert_eq(session_resize(s, 51, 121), 0);
 	cr_expect(has_size(s, 51, 121));
@@ -848,7 +848,7 @@ static struct session *start_with_slow_viewer(unsigned ago_ms)
 	memset(text, 'x', sizeof text);
 	memory_holder_put(holder(s), text, sizeof text);
 	t.a.viewer.offset = 1;
-	t.a.viewer.taken_ms = uv_now(&t.loop) - ago_ms;
+	t.a.viewer.read_ms = uv_now(&t.loop) - ago_ms;
 	for (unsigned i = 0; i < 100 && s->pane.history.scan.offset < OUTPUT; i++)
 		session_take_turn(&s->pane.held);
 	return s;
@@ -881,7 +881,7 @@ Test(session_follow, holder_waits_only_a_moment_for_viewers)
 	uint64_t start = uv_hrtime(), longest = (uint64_t)PATIENCE_MS * 1000000;
 	atomic_store(&holder(s)->ring.header->blocked, 1);
 	while (published_tail(s) == 1 && uv_hrtime() - start < 100 * longest) {
-		t.a.viewer.taken_ms = uv_now(&t.loop);
+		t.a.viewer.read_ms = uv_now(&t.loop);
 		session_take_turn(&s->pane.held);
 	}
 	cr_expect_gt(published_tail(s), RING_SIZE_MIN / 2);

@@ -186,17 +186,17 @@ Test(terminal_slow, only_a_reading_client_holds_back_the_writer)
 	const struct session_viewer *v = &peer.terminal->viewer;
 	print_much();
 	cr_expect_eq(v->offset, MUCH);
-	cr_expect_gt(v->taken_ms, 0);
-	uint64_t taken_ms = v->taken_ms;
+	cr_expect_gt(v->read_ms, 0);
+	uint64_t taken_ms = v->read_ms;
 	peer.room = false;
 	pass_ms(TERMINAL_LAG_MS + 50);
 	print_much();
-	cr_expect_eq(v->taken_ms, taken_ms, "nothing was sent since");
+	cr_expect_eq(v->read_ms, taken_ms, "nothing was sent since");
 	cr_expect_eq(v->offset, MUCH);
 	pass_ms(TERMINAL_LAG_MS + 50);
 	peer.room = true;
 	terminal_protocol.writable(peer.terminal);
-	cr_expect_eq(v->taken_ms, 0, "it gets snapshots and needs no bytes of the ring");
+	cr_expect_eq(v->read_ms, 0, "it gets snapshots and needs no bytes of the ring");
 }
 
 Test(terminal_slow, acknowledging_client_gets_the_first_window_at_first)

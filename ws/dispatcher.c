@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Check credentials and role. Returns false after r was answered. */
-static bool admit_caller(struct dispatcher *d, struct request *r, enum route_access access)
+/* Check the credentials, and whether their role may use the route. Returns false after r was answered. */
+static bool admit_principal(struct dispatcher *d, struct request *r, enum route_access access)
 {
 	if (access == ROUTE_PUBLIC)
 		return true;
@@ -29,9 +29,10 @@ static bool admit_caller(struct dispatcher *d, struct request *r, enum route_acc
 		reply_error(r, "ACCESS_ENDED",
 			"The link has been revoked or has expired, or the login has ended", NULL);
 	} else if (!access_may(d->access, &r->principal, access)) {
-		bool typing = access == ROUTE_DRIVER;
-		reply_error(r, typing ? "READ_ONLY" : "PERMISSION_DENIED",
-			typing ? "This link is for watching only" : "Only the owner may do that",
+		bool needs_driver = access == ROUTE_DRIVER;
+		reply_error(r, needs_driver ? "READ_ONLY" : "PERMISSION_DENIED",
+			needs_driver ? "This link is for watching only"
+				     : "Only the owner may do that",
 			NULL);
 	} else {
 		return true;
@@ -45,8 +46,8 @@ static struct session *find_session(struct dispatcher *d, struct request *r)
 	struct session *s = sessions_find(d->sessions, r->match.id);
 	if (s && auth_may_see(&r->principal, session_id(s), session_epoch(s)))
 		return s;
+	/* To the holder of a link, do not reveal whether another session exists. */
 	if (r->principal.session[0])
-		/* Do not reveal whether another session exists. */
 		reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
 	else
 		reply_error(r, "SESSION_NOT_FOUND", "There is no such session",
@@ -55,10 +56,10 @@ static struct session *find_session(struct dispatcher *d, struct request *r)
 }
 
 /*
- * Restrict a link for answering a prompt to the routes that its page reads, while the prompt waits. Returns false after r
- * was answered.
+ * A link for answering a prompt may only use the routes that its page needs, and only while the prompt waits. Returns false
+ * after r was answered.
  */
-static bool admit_answer(struct dispatcher *d, struct request *r)
+static bool admit_prompt_link(struct dispatcher *d, struct request *r)
 {
 	const struct principal *p = &r->principal;
 	const struct session *s = sessions_find(d->sessions, p->session);
@@ -74,7 +75,10 @@ static bool admit_answer(struct dispatcher *d, struct request *r)
 	return false;
 }
 
-/* Check all but the body. *ret_session: the session of a row with one, or NULL. Returns false after r was answered. */
+/*
+ * Check everything except the body. *ret_session: the session that the route is about; NULL: it is about none. Returns false
+ * after r was answered.
+ */
 static bool admit(struct dispatcher *d, struct request *r, struct session **ret_session)
 {
 	route_parse(&d->routes, r->method, r->path, &r->match);
@@ -89,7 +93,7 @@ static bool admit(struct dispatcher *d, struct request *r, struct session **ret_
 		return false;
 	}
 	const struct route_row *row = r->match.row;
-	if (!admit_caller(d, r, row->access) || (r->auth == AUTH_OK && !admit_answer(d, r)))
+	if (!admit_principal(d, r, row->access) || (r->auth == AUTH_OK && !admit_prompt_link(d, r)))
 		return false;
 	if (row->session)
 		*ret_session = find_session(d, r);
@@ -109,10 +113,10 @@ void dispatcher_handle(struct dispatcher *d, struct request *r)
 {
 	struct session *s;
 	d->metrics->http_requests++;
-	/* Check again: things may have changed while the body arrived. */
+	/* Check again: access or the session may have ended while the body arrived. */
 	if (!admit(d, r, &s) || !access_enter(d->access, r))
 		return;
-	request_ref(r); /* it may be answered and sent from inside the handler */
+	request_ref(r); /* the handler may answer it, and the transport then releases it */
 	if (s)
 		r->match.row->session(r, s);
 	else

@@ -193,7 +193,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "streams", "gauge", "Streams of events open", m->streams);
 	print(f, "http1_connections", "gauge",
 		"Connections of HTTP/1.1, WebSockets over TLS, and those that have sent nothing yet",
-		m->callers);
+		m->http1_connections);
 	print(f, "silent_connections", "gauge",
 		"Connections that have sent nothing yet, or are in a TLS handshake",
 		m->connections_silent);

@@ -55,12 +55,12 @@ struct metrics {
 #define METRICS_FIELD(name, help) uint64_t name;
 	METRICS_LIST(METRICS_FIELD)
 #undef METRICS_FIELD
-	uint64_t clients;         /* open terminal sockets */
-	uint64_t runs_active;     /* running commands of /api/run and the like */
-	uint64_t control_sockets; /* open now */
-	uint64_t rpc_sockets;     /* open now */
-	uint64_t streams;         /* open event streams */
-	uint64_t callers;         /* HTTP/1.1 connections, and those that have sent nothing yet */
+	uint64_t clients;           /* open terminal sockets */
+	uint64_t runs_active;       /* running commands of /api/run and the like */
+	uint64_t control_sockets;   /* open now */
+	uint64_t rpc_sockets;       /* open now */
+	uint64_t streams;           /* open event streams */
+	uint64_t http1_connections; /* HTTP/1.1 connections, and those that have sent nothing yet */
 	uint64_t connections_silent; /* connections that have sent nothing yet, or are in a TLS handshake */
 	uint64_t strangers;          /* connections without credentials so far */
 	uint64_t body_bytes;         /* memory of bodies that are being received */

@@ -46,9 +46,9 @@ struct route_row {
 	bool upload_slow; /* no minimum rate for such a body */
 	uint64_t upload_max; /* its limit in bytes, beyond which it is answered with 413; 0: no limit */
 	size_t body_max;     /* limit of a body that is received completely; 0: REQUEST_BODY_MAX */
-	/* The page of a link for answering a prompt reads it, see struct principal. */
+	/* The page of a link for answering a prompt uses it, see struct principal. */
 	bool prompt;
-	/* A POST that changes nothing and may be repeated, so its answer may be refused when memory is short. */
+	/* A POST that changes nothing. It may be repeated, so its answer may be an error when memory is short. */
 	bool reads;
 	enum route_headers headers;
 	/* For load balancers and monitors: served with any Host header, or none. It reveals nothing about sessions. */

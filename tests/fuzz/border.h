@@ -393,7 +393,7 @@ static inline void border_close(int fd)
 	const struct metrics *m = &border.metrics;
 	struct server *s = border.server;
 	close(fd);
-	for (unsigned turns = 0; border_turn() || m->callers > 0 || s->connections > 0;)
+	for (unsigned turns = 0; border_turn() || m->http1_connections > 0 || s->connections > 0;)
 		FUZZ_CHECK(turns++ < BORDER_TURNS_MAX);
 	FUZZ_CHECK(!s->exchanges && !s->sockets && !border.works && !border.access.requests);
 	FUZZ_CHECK(m->body_bytes == 0 && m->streams == 0 && m->strangers == 0);

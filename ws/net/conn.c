@@ -26,16 +26,16 @@
 #include <utlist.h>
 
 #define EVENTS_MAX 64
-#define LINGER_MS 2000u        /* without input */
-#define LINGER_ALL_MS 10000u   /* in all */
-#define LINGER_MAX DISCARD_MAX /* bytes that are read and thrown away */
+#define LINGER_MS 2000u        /* longest silence of the peer in CONN_LINGER */
+#define LINGER_ALL_MS 10000u   /* longest time in CONN_LINGER */
+#define LINGER_MAX DISCARD_MAX /* bytes that are discarded in CONN_LINGER */
 #define HALF_CLOSED_PROBE_S 15
 #define IN_SIZE_MIN ((size_t)1024)
 
 struct conns {
 	struct server *server;
 	struct conn *all, *over; /* lists */
-	struct conn *ready;      /* list, by ready_next */
+	struct conn *woken;      /* list, by woken_next: see conn_wake() */
 	int epoll_fd;
 	uv_poll_t poll;
 	uv_idle_t idle;
@@ -43,7 +43,7 @@ struct conns {
 
 unsigned conns_count(const struct server *s)
 {
-	return (unsigned)s->options.metrics->callers - s->tunnels;
+	return (unsigned)s->options.metrics->http1_connections - s->tunnels;
 }
 
 void conn_watch(struct conn *c, uint32_t events)
@@ -72,24 +72,25 @@ static void on_idle(uv_idle_t *idle);
 void conn_wake(struct conn *c)
 {
 	struct conns *t = c->server->conns;
-	if (c->ready || c->state == CONN_OVER)
+	if (c->woken || c->state == CONN_OVER)
 		return;
-	c->ready = true;
-	DL_APPEND2(t->ready, c, ready_prev, ready_next);
+	c->woken = true;
+	DL_APPEND2(t->woken, c, woken_prev, woken_next);
 	uv_idle_start(&t->idle, on_idle);
 }
 
-static void clear_ready(struct conn *c)
+static void forget_wake(struct conn *c)
 {
-	if (c->ready)
-		DL_DELETE2(c->server->conns->ready, c, ready_prev, ready_next);
-	c->ready = false;
+	if (c->woken)
+		DL_DELETE2(c->server->conns->woken, c, woken_prev, woken_next);
+	c->woken = false;
 }
 
+/* c no longer counts as unauthenticated. */
 static void end_unauthenticated(struct conn *c)
 {
-	peers_leave(&c->server->peers, c->stranger);
-	c->stranger = NULL;
+	peers_leave(&c->server->peers, c->unauthenticated);
+	c->unauthenticated = NULL;
 }
 
 bool conn_set_principal(struct conn *c, const struct principal *p)
@@ -107,14 +108,14 @@ void conn_retire(struct conn *c)
 	quota_release(&c->place);
 	struct conns *t = c->server->conns;
 	struct metrics *m = c->server->options.metrics;
-	clear_ready(c);
+	forget_wake(c);
 	if (c->exchange)
 		exchange_free(c->exchange);
 	c->exchange = NULL;
 	relay_detach(c);
 	SSL_free(c->ssl);
 	c->ssl = NULL;
-	m->callers--;
+	m->http1_connections--;
 	m->connections_silent -= c->state == CONN_SILENT || c->state == CONN_HANDSHAKE;
 	c->state = CONN_OVER;
 	DL_DELETE(t->all, c);
@@ -264,26 +265,35 @@ void conn_linger(struct conn *c)
 {
 	conn_shutdown(c);
 	conn_set_state(c, CONN_LINGER, LINGER_MS);
-	c->lingers_ms = c->since_ms;
-	if (c->at_end)
+	c->linger_since_ms = c->since_ms;
+	if (c->peer_shut_down)
 		conn_drop(c);
 	else
 		conn_watch(c, EPOLLIN);
 }
 
-/* Read and drop input until its end: to close earlier would send RST, and the peer could lose the answer. */
-static void drain(struct conn *c)
+/* Read and discard some input. Returns false at its end, or on an error. */
+static bool discard_input(struct conn *c)
 {
-	char *scratch = (char *)c->server->scratch;
-	long n = 1;
-	for (int i = 0; i < 4 && n > 0; i++) {
+	for (int i = 0; i < 4; i++) {
 		/* Raw bytes, also of TLS: nothing is decrypted any more. */
-		ssize_t got = recv(c->fd, scratch, 64 << 10, 0);
-		n = got > 0 ? got : got == 0 || errno != EAGAIN ? -1 : 0;
-		c->drained += n > 0 ? (size_t)n : 0;
+		ssize_t n = recv(c->fd, c->server->scratch, 64 << 10, 0);
+		if (n <= 0)
+			return n < 0 && errno == EAGAIN;
+		c->discarded += (size_t)n;
 	}
+	return true;
+}
+
+/*
+ * Discard input until its end. Closing earlier would send RST, and the peer could lose the answer. Any input extends the
+ * limit of CONN_LINGER, but not LINGER_ALL_MS.
+ */
+static void on_linger_event(struct conn *c)
+{
+	bool open = discard_input(c);
 	uint64_t now_ms = server_now_ms(c->server);
-	if (n < 0 || c->drained > LINGER_MAX || now_ms - c->lingers_ms > LINGER_ALL_MS)
+	if (!open || c->discarded > LINGER_MAX || now_ms - c->linger_since_ms > LINGER_ALL_MS)
 		conn_drop(c);
 	else
 		c->since_ms = now_ms;
@@ -299,9 +309,9 @@ static bool is_tls(const struct conn *c)
  * tell which, but a closed socket answers with RST when something is sent. If there is nothing to send, keepalive
  * probes do that: the peer's kernel forgets a closed connection after a minute. A unix socket reports EPOLLHUP.
  */
-static void half_closed(struct conn *c)
+static void on_half_closed(struct conn *c)
 {
-	c->at_end = true;
+	c->peer_shut_down = true;
 	conn_watch(c, 0);
 	if (c->state == CONN_OVER || c->arrival.unix_socket)
 		return;
@@ -330,7 +340,7 @@ static void on_event(struct conn *c, uint32_t events)
 		if (events & (EPOLLHUP | EPOLLERR))
 			conn_drop(c);
 		else if (c->watched & events & EPOLLRDHUP)
-			half_closed(c);
+			on_half_closed(c);
 		else
 			http1_turn(c);
 		return;
@@ -338,7 +348,7 @@ static void on_event(struct conn *c, uint32_t events)
 		relay_on_conn(c, events);
 		return;
 	case CONN_LINGER:
-		drain(c);
+		on_linger_event(c);
 		return;
 	case CONN_OVER:
 		return;
@@ -357,20 +367,20 @@ static void on_poll(uv_poll_t *poll, int status, int uv_events)
 		on_event(events[i].data.ptr, events[i].events);
 }
 
-/* Call each connection once that is in the list now; it may be appended again meanwhile. */
+/* Call each connection that is woken now once. It may be woken again meanwhile, for the next turn. */
 static void on_idle(uv_idle_t *idle)
 {
 	struct conns *t = idle->data;
 	struct conn *c;
 	size_t count;
-	DL_COUNT2(t->ready, c, count, ready_next);
-	for (; count > 0 && t->ready; count--) {
-		c = t->ready;
-		clear_ready(c);
+	DL_COUNT2(t->woken, c, count, woken_next);
+	for (; count > 0 && t->woken; count--) {
+		c = t->woken;
+		forget_wake(c);
 		http1_turn(c);
 	}
 	free_over(t);
-	if (!t->ready)
+	if (!t->woken)
 		uv_idle_stop(idle);
 }
 
@@ -399,40 +409,40 @@ static bool read_peer_address(bool unix_socket, int fd, char peer[LIMITER_PEER_M
 void conn_accept(struct server *s, const struct listener *from, enum conn_trust by, int fd)
 {
 	char peer[LIMITER_PEER_MAX];
-	struct peer *stranger;
+	struct peer *unauthenticated;
 	if (!read_peer_address(from->unix_socket, fd, peer)) {
 		close(fd);
 		return;
 	}
-	if (!peers_enter(&s->peers, peer, &stranger)) {
+	if (!peers_enter(&s->peers, peer, &unauthenticated)) {
 		s->options.metrics->strangers_refused++;
 		close(fd);
 		return;
 	}
 	struct conn *c = calloc(1, sizeof *c);
 	if (!c) {
-		peers_leave(&s->peers, stranger);
+		peers_leave(&s->peers, unauthenticated);
 		close(fd);
 		return;
 	}
 	c->server = s;
 	c->arrival = (struct arrival){.unix_socket = from->unix_socket, .by = by};
 	c->fd = fd;
-	c->stranger = stranger;
+	c->unauthenticated = unauthenticated;
 	memcpy(c->peer, peer, sizeof c->peer);
-	c->state = CONN_OVER; /* not counted as silent yet */
+	c->state = CONN_OVER; /* so that conn_set_state() counts it as silent now */
 	DL_APPEND(s->conns->all, c);
-	s->options.metrics->callers++;
+	s->options.metrics->http1_connections++;
 	conn_set_state(c, CONN_SILENT, (uint64_t)s->options.header_timeout_s * 1000);
 	conn_watch(c, EPOLLIN);
 }
 
-/* Whether it has exceeded the time limit of its state. */
+/* Whether c has exceeded the time limit of its state. */
 static bool is_late(const struct conn *c, uint64_t now_ms)
 {
 	const struct exchange *x = c->exchange;
 	if (c->limit_ms == 0 || c->state == CONN_BODY || (x && x->state == EXCHANGE_DOWNLOADING))
-		return false; /* stream_sweep() checks the exchange */
+		return false; /* stream_sweep() checks bodies and downloads */
 	if (c->state == CONN_ANSWER)
 		return x && (x->state == EXCHANGE_ANSWERED || x->state == EXCHANGE_OVER) &&
 			now_ms - x->since_ms > c->limit_ms &&

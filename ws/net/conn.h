@@ -23,29 +23,29 @@ enum conn_state {
 /* A connection; heap, owned by its server's list. */
 struct conn {
 	struct conn *prev, *next;             /* of its server */
-	struct conn *ready_prev, *ready_next; /* of the connections to call in the next turn */
-	bool ready;                           /* is in that list */
+	struct conn *woken_prev, *woken_next; /* in the list of conn_wake() */
+	bool woken;                           /* is in that list */
 	struct server *server;
 	struct arrival arrival;
 	enum conn_state state;
-	int fd;           /* -1 = none */
-	SSL *ssl;         /* NULL = no TLS, or not yet */
-	uint32_t watched; /* events of epoll */
-	bool polled;      /* is in the epoll set */
-	bool served;      /* a request has come */
-	bool at_end;      /* the peer has shut down its sending side */
+	int fd;              /* -1 = none */
+	SSL *ssl;            /* NULL = no TLS, or not yet */
+	uint32_t watched;    /* events of epoll */
+	bool polled;         /* is in the epoll set */
+	bool served;         /* a request has come */
+	bool peer_shut_down; /* the peer has shut down its sending side */
 	char peer[LIMITER_PEER_MAX];
-	struct peer *stranger;    /* counts as unauthenticated there; NULL = authenticated */
-	struct quota_place place; /* of the last request's principal */
-	uint64_t since_ms;        /* loop time when the state, or the head, began */
-	uint64_t limit_ms;        /* how long the state may last; 0 = no limit here */
-	char *in;                 /* received and not consumed: in_length of in_size bytes; owned */
+	struct peer *unauthenticated; /* the address that counts it as such; NULL = authenticated */
+	struct quota_place place;     /* of the last request's principal */
+	uint64_t since_ms;            /* loop time when the state, or the head, began */
+	uint64_t limit_ms;            /* how long the state may last; 0 = no limit here */
+	char *in; /* bytes received and not consumed: in_length of in_size; owned */
 	size_t in_length, in_size;
 	char *out; /* to send before the body of the answer; owned */
 	size_t out_length, out_sent;
-	size_t skip;               /* bytes of an unwanted body in front of the next head */
-	size_t drained;            /* bytes read in CONN_LINGER */
-	uint64_t lingers_ms;       /* loop time when CONN_LINGER began */
+	size_t skip;              /* bytes of an unwanted body in front of the next head */
+	size_t discarded;         /* bytes read in CONN_LINGER */
+	uint64_t linger_since_ms; /* loop time when CONN_LINGER began; since_ms is the last input */
 	struct exchange *exchange; /* the current request; NULL = none */
 	struct relay *relay;       /* of CONN_RELAY */
 };
@@ -56,18 +56,18 @@ int conns_open(struct server *s);
 /* Drop all connections, and close the epoll set. */
 void conns_close(struct server *s);
 
-/* Free them. Call it after the handles have closed and libwebsockets is destroyed. */
+/* Free the set and what is left of its connections. Call it after the handles have closed and libwebsockets is destroyed. */
 void conns_free(struct server *s);
 
 /* Number of connections that libwebsockets does not count. */
 unsigned conns_count(const struct server *s);
 
-/* Begin with a connection that has been accepted. fd is taken. */
+/* Begin to serve an accepted connection. fd is taken. by: what is known of the process at the other end. */
 void conn_accept(struct server *s, const struct listener *from, enum conn_trust by, int fd);
 
 /*
- * A request on c has authenticated p: c no longer counts as unauthenticated, but for p's quota. Returns false if p has too many
- * connections.
+ * A request on c has authenticated p. From now on c counts for the quota of p instead of as unauthenticated. Returns false if
+ * p has too many connections.
  */
 bool conn_set_principal(struct conn *c, const struct principal *p);
 

@@ -265,7 +265,7 @@ static void watch_answer(struct conn *c, const struct exchange *x, bool blocked)
 	if (blocked)
 		conn_watch(c, EPOLLOUT);
 	else
-		conn_watch(c, probes && !c->at_end ? EPOLLRDHUP : 0);
+		conn_watch(c, probes && !c->peer_shut_down ? EPOLLRDHUP : 0);
 }
 
 /* Whether the source of the answer has ended before the answer. */

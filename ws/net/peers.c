@@ -31,7 +31,7 @@ static void evict(struct peers *all)
 		return;
 	for (p = all->table; p && looked++ < PEERS_SHARE_LOCAL; p = next) {
 		next = p->hh.next;
-		if (p->strangers == 0)
+		if (p->unauthenticated == 0)
 			forget(all, p);
 	}
 }
@@ -56,7 +56,7 @@ static struct peer *find(struct peers *all, const char *address)
 	return NULL;
 }
 
-static unsigned strangers_max(const struct peers *all, const struct peer *p)
+static unsigned unauthenticated_max(const struct peers *all, const struct peer *p)
 {
 	unsigned share = is_local(p->network) ? PEERS_SHARE_LOCAL : PEERS_SHARE;
 	unsigned most = all->connections_max / share;
@@ -69,9 +69,9 @@ bool peers_enter(struct peers *all, const char *address, struct peer **ret_peer)
 	if (!is_counted(address))
 		return true;
 	struct peer *p = find(all, address);
-	if (!p || p->strangers >= strangers_max(all, p))
+	if (!p || p->unauthenticated >= unauthenticated_max(all, p))
 		return false;
-	p->strangers++;
+	p->unauthenticated++;
 	if (all->gauge)
 		++*all->gauge;
 	*ret_peer = p;
@@ -82,10 +82,10 @@ void peers_leave(struct peers *all, struct peer *p)
 {
 	if (!p)
 		return;
-	p->strangers--;
+	p->unauthenticated--;
 	if (all->gauge)
 		--*all->gauge;
-	if (p->strangers == 0 && p->spent_ms == 0)
+	if (p->unauthenticated == 0 && p->spent_ms == 0)
 		forget(all, p);
 }
 

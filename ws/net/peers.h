@@ -24,8 +24,8 @@
 struct peer {
 	UT_hash_handle hh;
 	char network[LIMITER_PEER_MAX];
-	unsigned strangers; /* its connections that have not authenticated */
-	uint64_t spent_ms;  /* up to when its allowance of failures is used, see limiter_spend() */
+	unsigned unauthenticated; /* its connections that have not authenticated */
+	uint64_t spent_ms; /* up to when its allowance of failures is used, see limiter_spend() */
 };
 
 /* All addresses. Zero it, then set connections_max. */

@@ -28,7 +28,7 @@ static void request_exec(struct mcp_call *c, mcp_step next, json_int_t ms)
 	snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)c->await.page);
 	const char *const params[] = {
 		"waitMs", wait, "format", "raw", "from", from, "bytes", bytes, NULL};
-	mcp_ask(c, next, METHOD_GET, mcp_path(c, "/exec/%s", c->exec), NULL, params);
+	mcp_request(c, next, METHOD_GET, mcp_path(c, "/exec/%s", c->exec), NULL, params);
 }
 
 static void on_waited(struct mcp_call *c, const struct mcp_answer *a)
@@ -52,7 +52,7 @@ static void wait_for_any(struct mcp_call *c)
 				(json_int_t)(c->await.page < BYTES_MAX ? c->await.page : BYTES_MAX)));
 		json_object_set_new(body, "from", json_integer((json_int_t)c->cursor));
 	}
-	mcp_ask(c, on_waited, METHOD_POST, mcp_path(c, "/wait"), body, NULL);
+	mcp_request(c, on_waited, METHOD_POST, mcp_path(c, "/wait"), body, NULL);
 }
 
 static void on_exec(struct mcp_call *c, const struct mcp_answer *a)

@@ -10,20 +10,19 @@
 #include "shell/session/sessions.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/elicit.h"
+#include "ws/mcp/field_names.h"
 #include "ws/mcp/lean.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/own.h"
 #include "ws/mcp/text.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
-#define ALSO_MAX 16u
-#define DEPTH_MAX 16u                 /* of JSON in which members are renamed */
+#define NOTES_MAX 16u
 #define LONG_ANSWER ((size_t)4 << 10) /* bytes from which handling a reply needs a turn */
 
 /* End the turn of the call, or cancel its wait for one. */
@@ -42,30 +41,30 @@ static void destroy(struct mcp_call *c)
 		request_abandon(c->request);
 	json_decref(c->args);
 	json_decref(c->kept);
-	json_decref(c->also);
+	json_decref(c->notes);
 	free(c);
 }
 
 /* Requests */
 
 /* Run the next step, which ends the turn. */
-static void step(struct mcp_call *c)
+static void run_step(struct mcp_call *c)
 {
 	struct request *r = c->request;
 	const struct reply *reply = &r->reply;
-	bool is_short = false;
+	bool out_of_memory = false;
 	json_t *json = json_incref(reply->json);
-	/* Text that a worker made, such as a file's. */
+	/* A worker's reply is text, such as one with a file: parse it. */
 	if (!json && reply->length > 0 && reply->content_type &&
 		strcmp(reply->content_type, "application/json") == 0)
-		json = json_read(reply->body, reply->length, JSON_ALLOW_NUL, &is_short);
+		json = json_read(reply->body, reply->length, JSON_ALLOW_NUL, &out_of_memory);
 	struct mcp_answer a = {.status = reply->status,
 		.json = json,
 		.body = reply->body,
 		.length = reply->length,
 		.request = r};
 	c->request = NULL;
-	if (is_short)
+	if (out_of_memory)
 		mcp_fail(c, "OUT_OF_MEMORY", "Out of memory: the request may have been carried out",
 			NULL);
 	else
@@ -78,14 +77,14 @@ static void on_turn(void *user)
 {
 	struct mcp_call *c = user;
 	c->turn_ns = uv_hrtime();
-	step(c);
+	run_step(c);
 }
 
-/* Run the next step. Long replies become text on the loop, so links take turns. */
+/* Run the next step. Converting a long reply to text occupies the loop, so links take turns for that. */
 static void deliver(struct mcp_call *c)
 {
 	struct rota *rota = c->mcp->rota;
-	int rc = 1;
+	int rc = 1; /* no need to wait for a turn; as of shift_request() */
 	if (rota && c->principal.link[0] && c->request->reply.length >= LONG_ANSWER) {
 		c->turn = (struct shift){.begin = on_turn, .user = c};
 		rc = shift_request(rota, c->principal.link, &c->turn);
@@ -100,7 +99,7 @@ static void on_answered(void *user)
 {
 	struct mcp_call *c = user;
 	c->answered = true;
-	if (!c->asking)
+	if (!c->requesting)
 		deliver(c);
 }
 
@@ -121,23 +120,23 @@ static struct request *make_request(const struct mcp_call *c, enum method method
 	r->caller = c->reports_end ? c->client : 0;
 	r->auth = AUTH_OK;
 	snprintf(r->peer, sizeof r->peer, "%s", c->peer);
-	bool good = r->path;
-	for (; good && params && params[0]; params += 2) {
+	bool copied = r->path;
+	for (; copied && params && params[0]; params += 2) {
 		if (!params[1] || r->params_count == REQUEST_PARAMS_MAX)
 			continue;
 		char *param = NULL;
-		good = asprintf(&param, "%s=%s", params[0], params[1]) >= 0;
-		if (good)
+		copied = asprintf(&param, "%s=%s", params[0], params[1]) >= 0;
+		if (copied)
 			r->params[r->params_count++] = param;
 	}
-	if (good)
+	if (copied)
 		return r;
 	request_unref(r);
 	return NULL;
 }
 
-void mcp_ask(struct mcp_call *c, mcp_step next, enum method method, const char *path, json_t *body,
-	const char *const *params)
+void mcp_request(struct mcp_call *c, mcp_step next, enum method method, const char *path,
+	json_t *body, const char *const *params)
 {
 	struct request *r = make_request(c, method, path, body, params);
 	json_decref(body);
@@ -151,14 +150,14 @@ void mcp_ask(struct mcp_call *c, mcp_step next, enum method method, const char *
 	c->request = r;
 	c->next = next;
 	c->answered = false;
-	c->asking = true;
+	c->requesting = true;
 	dispatcher_handle(c->mcp->dispatcher, r);
-	c->asking = false;
+	c->requesting = false;
 	if (c->answered)
 		deliver(c);
 }
 
-void mcp_ask_nowait(const struct mcp_call *c, enum method method, const char *path, json_t *body)
+void mcp_request_nowait(const struct mcp_call *c, enum method method, const char *path, json_t *body)
 {
 	struct request *r = make_request(c, method, path, body, NULL);
 	json_decref(body);
@@ -166,19 +165,6 @@ void mcp_ask_nowait(const struct mcp_call *c, enum method method, const char *pa
 		return;
 	dispatcher_handle(c->mcp->dispatcher, r);
 	request_unref(r);
-}
-
-/* Names */
-
-static void snake_case(const char *camel, char snake[128])
-{
-	size_t n = 0;
-	for (; *camel && n < 125; camel++) {
-		if (isupper((unsigned char)*camel))
-			snake[n++] = '_';
-		snake[n++] = (char)tolower((unsigned char)*camel);
-	}
-	snake[n] = '\0';
 }
 
 /* Results */
@@ -194,7 +180,8 @@ static void end_call(struct mcp_call *c, json_t *result)
 		json_decref(result);
 }
 
-static json_t *content(const char *text)
+/* The member `content` of a result. */
+static json_t *make_content(const char *text)
 {
 	json_t *value = text ? json_string(text) : NULL;
 	return json_pack("[{s:s, s:o}]", "type", "text", "text",
@@ -203,31 +190,31 @@ static json_t *content(const char *text)
 
 void mcp_add_note(struct mcp_call *c, json_t *text)
 {
-	if (!c->also)
-		c->also = json_array();
-	if (text && json_array_size(c->also) < ALSO_MAX)
-		json_array_append_new(c->also, text);
+	if (!c->notes)
+		c->notes = json_array();
+	if (text && json_array_size(c->notes) < NOTES_MAX)
+		json_array_append_new(c->notes, text);
 	else
 		json_decref(text);
 }
 
-/* Add the additional messages as a separate text, which no output can forge. */
-static void add_also(struct mcp_call *c, json_t *result)
+/* Add the notes as a separate text: output of programs cannot forge that. */
+static void add_notes(struct mcp_call *c, json_t *result)
 {
 	size_t i, length;
-	json_t *one;
+	json_t *note;
 	char *text = NULL;
-	mcp_detached_report(&c->mcp->left, c);
-	FILE *file = json_array_size(c->also) > 0 ? memory_stream(&text, &length) : NULL;
+	mcp_detached_report(&c->mcp->detached, c);
+	FILE *file = json_array_size(c->notes) > 0 ? memory_stream(&text, &length) : NULL;
 	if (!file)
 		return;
-	json_array_foreach (c->also, i, one)
-		fprintf(file, "%salso: %s", i > 0 ? "\n" : "", json_string_value(one));
+	json_array_foreach (c->notes, i, note)
+		fprintf(file, "%salso: %s", i > 0 ? "\n" : "", json_string_value(note));
 	if (fclose(file) == 0) {
-		json_t *said = content(text);
-		json_array_extend(json_object_get(result, "content"), said);
-		json_decref(said);
-		json_object_set(json_object_get(result, "structuredContent"), "also", c->also);
+		json_t *content = make_content(text);
+		json_array_extend(json_object_get(result, "content"), content);
+		json_decref(content);
+		json_object_set(json_object_get(result, "structuredContent"), "also", c->notes);
 	}
 	free(text);
 }
@@ -241,14 +228,15 @@ void mcp_finish(struct mcp_call *c, json_t *structured, char *text)
 	}
 	if (!c->exact)
 		mcp_escape_texts(structured);
-	json_t *result = json_pack("{s:o, s:o*, s:o*}", "content", content(text),
+	json_t *result = json_pack("{s:o, s:o*, s:o*}", "content", make_content(text),
 		"structuredContent", structured, "isError", c->failed ? json_true() : NULL);
 	free(text);
-	add_also(c, result);
+	add_notes(c, result);
 	end_call(c, result);
 }
 
-void mcp_finish_words(struct mcp_call *c, json_t *structured, char *(*words)(json_t *structured))
+void mcp_finish_formatted(
+	struct mcp_call *c, json_t *structured, char *(*format)(json_t *structured))
 {
 	json_t *required = mcp_elicit_required(c, json_object_get(structured, "terminal"));
 	if (required) {
@@ -260,7 +248,7 @@ void mcp_finish_words(struct mcp_call *c, json_t *structured, char *(*words)(jso
 	if (!mcp_flag_arg(c, "verbose", false))
 		mcp_lean(structured);
 	json_incref(structured);
-	mcp_finish(c, structured, words(structured));
+	mcp_finish(c, structured, format(structured));
 	json_decref(structured);
 }
 
@@ -278,55 +266,13 @@ void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t 
 	json_t *error = json_pack("{s:s, s:o?, s:o*, s:s*}", "code", code, "message", value,
 		"context", context, "next", next);
 	json_t *result = c->bare ? json_pack("{s:o}", "error", error)
-				 : json_pack("{s:o, s:{s:o}, s:b}", "content", content(text),
+				 : json_pack("{s:o, s:{s:o}, s:b}", "content", make_content(text),
 					   "structuredContent", "error", error, "isError", 1);
 	free(more);
 	free(text);
 	if (!c->bare)
-		add_also(c, result);
+		add_notes(c, result);
 	end_call(c, result);
-}
-
-/* The arguments of tools that have another name than the field of the API. */
-static const struct {
-	const char *tool, *api, *argument;
-} arguments[] = {
-	{"exec_command", "command", "cmd"},
-	{"exec_command", "cwd", "workdir"},
-	{"history", "from", "from_line"},
-	{"history", "q", "search"},
-	{"history", "status", "exit_code"},
-	{"history", "to", "to_line"},
-	{"lease", "id", "lease"},
-	{"lease", "renew", "lease"},
-	{"session_create", "id", "session_id"},
-	{"wait", "id", "exec_id"},
-	{"write_stdin", "data", "chars"},
-};
-
-/* The argument for a field of the API, which may be in a list of objects (until[0].id). */
-static json_t *argument_name(const struct mcp_call *c, const char *field)
-{
-	char name[128];
-	const char *dot = strrchr(field, '.'), *last = dot ? dot + 1 : field;
-	for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
-		if (strcmp(c->tool->name, arguments[i].tool) == 0 &&
-			strcmp(last, arguments[i].api) == 0)
-			return json_sprintf(
-				"%.*s%s", (int)(last - field), field, arguments[i].argument);
-	snake_case(last, name);
-	return json_sprintf("%.*s%s", (int)(last - field), field, name);
-}
-
-static void name_fields(const struct mcp_call *c, const json_t *errors)
-{
-	size_t i;
-	json_t *error;
-	json_array_foreach (errors, i, error) {
-		const char *field = json_string_value(json_object_get(error, "field"));
-		if (field)
-			json_object_set_new(error, "field", argument_name(c, field));
-	}
 }
 
 bool mcp_succeeded(struct mcp_call *c, const struct mcp_answer *a)
@@ -335,16 +281,16 @@ bool mcp_succeeded(struct mcp_call *c, const struct mcp_answer *a)
 		return true;
 	const char *code = json_string_value(json_object_get(a->json, "code"));
 	const char *message = json_string_value(json_object_get(a->json, "message"));
-	json_t *context = mcp_snake(json_object_get(a->json, "context"));
+	json_t *context = mcp_snake_case(json_object_get(a->json, "context"));
 	json_t *exec = json_object_get(context, "exec"), *id = json_object_get(exec, "id");
-	/* Of a command that is in the way the caller gets only the handle and the text. */
+	/* If another command is in the way, report only its handle and text, not the whole exec. */
 	if (id) {
 		json_object_set_new(context, "exec_id",
 			json_sprintf("%s/%s", c->session, json_string_value(id)));
 		json_object_set(context, "command", json_object_get(exec, "command"));
 	}
 	json_object_del(context, "exec");
-	name_fields(c, json_object_get(context, "validation_errors"));
+	mcp_rename_fields(c->tool->name, json_object_get(context, "validation_errors"));
 	mcp_fail(c, code ? code : "INTERNAL_ERROR", message ? message : "The request failed",
 		context);
 	return false;
@@ -369,53 +315,15 @@ bool mcp_flag_arg(const struct mcp_call *c, const char *name, bool fallback)
 	return json_is_boolean(value) ? json_boolean_value(value) : fallback;
 }
 
-static void camel_case(const char *snake, char camel[64])
-{
-	size_t n = 0;
-	for (; *snake && n < 62; snake++)
-		if (*snake == '_' && snake[1])
-			camel[n++] = (char)toupper((unsigned char)*++snake);
-		else
-			camel[n++] = *snake;
-	camel[n] = '\0';
-}
-
 void mcp_copy_args(const struct mcp_call *c, json_t *body, const char *const *names)
 {
-	char camel[64];
+	char camel[MCP_FIELD_SIZE];
 	for (; *names; names++) {
 		json_t *value = json_object_get(c->args, *names);
-		camel_case(*names, camel);
+		mcp_camel_case(*names, camel);
 		if (value)
 			json_object_set(body, camel, value);
 	}
-}
-
-static json_t *snake(json_t *value, unsigned depth)
-{
-	size_t i;
-	const char *key;
-	json_t *one, *copy;
-	char name[128];
-	if (depth > DEPTH_MAX || (!json_is_object(value) && !json_is_array(value)))
-		return json_incref(value);
-	if (json_is_array(value)) {
-		copy = json_array();
-		json_array_foreach (value, i, one)
-			json_array_append_new(copy, snake(one, depth + 1));
-		return copy;
-	}
-	copy = json_object();
-	json_object_foreach (value, key, one) {
-		snake_case(key, name);
-		json_object_set_new(copy, name, snake(one, depth + 1));
-	}
-	return copy;
-}
-
-json_t *mcp_snake(json_t *value)
-{
-	return value ? snake(value, 0) : NULL;
 }
 
 /* Sessions */
@@ -432,8 +340,8 @@ const char *mcp_path(struct mcp_call *c, const char *rest, ...)
 
 /* Progress */
 
-/* The session's state in words. */
-static void describe(const json_t *state, char text[MCP_PROGRESS_SIZE])
+/* Write the session's state as a text. */
+static void describe_state(const json_t *state, char text[MCP_PROGRESS_SIZE])
 {
 	const json_t *program = json_object_get(state, "foreground");
 	const char *status = json_string_value(json_object_get(state, "status"));
@@ -453,7 +361,7 @@ void mcp_call_progress(struct mcp_call *c, char text[MCP_PROGRESS_SIZE])
 		return;
 	dispatcher_handle(c->mcp->dispatcher, r);
 	if (r->done && r->reply.status == 200)
-		describe(json_object_get(r->reply.json, "state"), text);
+		describe_state(json_object_get(r->reply.json, "state"), text);
 	request_unref(r);
 }
 
@@ -467,10 +375,10 @@ static const char *find_nul_argument(json_t *args)
 	json_t *value;
 	json_object_foreach (args, name, value) {
 		const char *text = json_string_value(value);
-		bool known = false;
+		bool is_checked = false;
 		for (size_t i = 0; i < sizeof checked / sizeof *checked; i++)
-			known |= strcmp(checked[i], name) == 0;
-		if (text && !known && strlen(text) != json_string_length(value))
+			is_checked |= strcmp(checked[i], name) == 0;
+		if (text && !is_checked && strlen(text) != json_string_length(value))
 			return name;
 	}
 	return NULL;
@@ -506,14 +414,14 @@ void mcp_call_start(const struct mcp_call_options *o)
 	c->bare = o->bare;
 	snprintf(c->scope, sizeof c->scope, "%s", o->scope);
 	c->restored = o->restored;
-	c->can_ask = o->can_ask;
+	c->can_require_input = o->can_require_input;
 	if (o->resume)
 		c->resume = *o->resume;
 	c->retried = o->retried;
 	c->tool = o->tool;
 	c->args = o->args;
 	c->done = o->done;
-	c->ask = o->ask;
+	c->send = o->send;
 	c->user = o->user;
 	c->began_ns = uv_hrtime();
 	c->slot = o->slot;
@@ -526,7 +434,7 @@ void mcp_call_start(const struct mcp_call_options *o)
 		o->begin(c, NULL);
 }
 
-/* To cancel a command, find it by its key. */
+/* Cancelling: its id may not be known yet, so a command is found by its key. */
 
 static void on_interrupted(struct mcp_call *c, const struct mcp_answer *a)
 {
@@ -543,7 +451,7 @@ static void on_listed(struct mcp_call *c, const struct mcp_answer *a)
 		const char *id = json_string_value(json_object_get(exec, "id"));
 		if (!key || !id || strcmp(key, c->key) != 0)
 			continue;
-		mcp_ask(c, on_interrupted, METHOD_POST, mcp_path(c, "/exec/%s/cancel", id),
+		mcp_request(c, on_interrupted, METHOD_POST, mcp_path(c, "/exec/%s/cancel", id),
 			json_object(), NULL);
 		return;
 	}
@@ -561,7 +469,7 @@ static void report_end_later(struct mcp_call *c)
 		snprintf(c->exec, sizeof c->exec, "%s", e->id);
 	if (!c->exec[0])
 		return;
-	mcp_detached_add(&c->mcp->left, c);
+	mcp_detached_add(&c->mcp->detached, c);
 	mcp_update_timer(c->mcp);
 }
 
@@ -570,11 +478,11 @@ void mcp_call_cancel(struct mcp_call *c, bool wanted)
 	const char *on_cancel = mcp_text_arg(c, "on_cancel");
 	bool interrupts = wanted && c->key[0] && on_cancel && strcmp(on_cancel, "interrupt") == 0;
 	c->done = NULL;
-	c->ask = NULL;
+	c->send = NULL;
 	*c->slot = NULL;
 	c->slot = NULL;
 	if (wanted && c->owns_session)
-		mcp_ask_nowait(c, METHOD_POST, "/api/session/delete",
+		mcp_request_nowait(c, METHOD_POST, "/api/session/delete",
 			json_pack("{s:s}", "sessionId", c->session));
 	if (!interrupts) {
 		if (c->reports_end)
@@ -587,5 +495,5 @@ void mcp_call_cancel(struct mcp_call *c, bool wanted)
 		c->request = NULL;
 		request_abandon(r);
 	}
-	mcp_ask(c, on_listed, METHOD_GET, mcp_path(c, "/exec"), NULL, NULL);
+	mcp_request(c, on_listed, METHOD_GET, mcp_path(c, "/exec"), NULL, NULL);
 }

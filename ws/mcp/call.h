@@ -32,7 +32,7 @@ struct mcp_answer {
 	const struct request *request; /* with the reply's headers */
 };
 
-/* Handles a reply. As its last action it calls mcp_ask(), mcp_finish() or mcp_fail(), once. */
+/* Handles a reply. As its last action it calls mcp_request(), mcp_finish() or mcp_fail(), once. */
 typedef void (*mcp_step)(struct mcp_call *c, const struct mcp_answer *a);
 
 /* What mcp_await() waits for. */
@@ -55,29 +55,30 @@ struct mcp_call {
 	const struct mcp_tool *tool;
 	json_t *args;            /* owned */
 	struct request *request; /* in progress: our reference */
-	bool asking, answered;   /* the reply may come while the request is being made */
+	bool requesting;         /* the request is being made; its reply may come meanwhile */
+	bool answered;           /* its reply has come */
 	struct shift turn;       /* turn of a link to handle a long reply */
 	uint64_t turn_ns;        /* uv_hrtime() at the start of the turn; 0: none */
 	mcp_step next;
-	void (*done)(void *user, json_t *result); /* NULL: the result is not wanted */
-	void (*ask)(void *user, json_t *message); /* see struct mcp_call_options */
+	void (*done)(void *user, json_t *result);  /* NULL: the result is not wanted */
+	void (*send)(void *user, json_t *message); /* see struct mcp_call_options */
 	void *user;
 	/* State of the steps: */
 	char session[NAME_ID_MAX + 1]; /* id of the session, or "" */
 	char exec[NAME_ID_MAX + 1];    /* id of the command, or "" */
 	char key[MCP_KEY_SIZE];        /* idempotency key of the command, or "" */
 	char path[MCP_PATH_MAX];       /* see mcp_path() */
-	json_t *kept;                  /* part of the result; owned */
-	mcp_step first;                /* to run when the session is open */
-	uint64_t began_ns;             /* uv_hrtime() */
+	json_t *kept;                  /* the result so far; owned */
+	mcp_step first;                /* first step, to be run when the session is open */
+	uint64_t began_ns;             /* uv_hrtime() at the start of the call */
 	uint64_t cursor;               /* offset of the next output to read */
 	uint64_t number;               /* exec_command: number of its session */
 	uint64_t skipped;              /* bytes of output left out */
 	struct mcp_await await;
-	json_t *also;             /* additional messages: texts; owned; or NULL */
+	json_t *notes;            /* texts, the result's `also`; owned; or NULL */
 	bool typed;               /* see struct mcp_look */
 	bool renewed;             /* its own session got a new shell */
-	bool can_ask;             /* the result may ask for input, see mcp_elicit_required() */
+	bool can_require_input;   /* the result may ask for input, see mcp_elicit_required() */
 	struct mcp_resume resume; /* the earlier call that it continues */
 	bool failed;              /* the result is an error */
 	bool has_scope;           /* scope is not "" */
@@ -97,7 +98,7 @@ struct mcp_call_options {
 	const struct principal *principal;
 	const char *peer, *author, *scope; /* see struct mcp_call */
 	bool restored, retried;
-	bool can_ask;
+	bool can_require_input;
 	const struct mcp_resume *resume; /* the call to continue; NULL: a new one */
 	bool bare; /* the result is {error} or the structured content, without text */
 	const struct mcp_tool *tool;
@@ -111,7 +112,7 @@ struct mcp_call_options {
 	 * Sends a request to the client, before done(). message: taken; NULL: memory is short. The
 	 * response arrives separately. NULL: the client does not support elicitation by URL.
 	 */
-	void (*ask)(void *user, json_t *message);
+	void (*send)(void *user, json_t *message);
 	void *user;
 };
 
@@ -137,16 +138,17 @@ void mcp_call_progress(struct mcp_call *c, char text[MCP_PROGRESS_SIZE]);
  * taken; NULL: none. params: pairs of name and value up to a NULL name; pairs with a NULL value are
  * left out.
  */
-void mcp_ask(struct mcp_call *c, mcp_step next, enum method method, const char *path, json_t *body,
-	const char *const *params);
+void mcp_request(struct mcp_call *c, mcp_step next, enum method method, const char *path,
+	json_t *body, const char *const *params);
 
 /*
  * End the call with a result. structured: taken. text: of malloc(), taken; NULL: memory is short.
  */
 void mcp_finish(struct mcp_call *c, json_t *structured, char *text);
 
-/* End the call with a result and the text that words() makes of it. structured: taken. */
-void mcp_finish_words(struct mcp_call *c, json_t *structured, char *(*words)(json_t *structured));
+/* End the call with a result and the text that format() makes of it. structured: taken. */
+void mcp_finish_formatted(
+	struct mcp_call *c, json_t *structured, char *(*format)(json_t *structured));
 
 /* End the call with an error. context: taken; may be NULL. */
 void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t *context);
@@ -154,8 +156,9 @@ void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t 
 /* Add a message to the result's `also`. text: taken; NULL: ignored. */
 void mcp_add_note(struct mcp_call *c, json_t *text);
 
-/* Make a request to the API and ignore its reply. body: taken. */
-void mcp_ask_nowait(const struct mcp_call *c, enum method method, const char *path, json_t *body);
+/* Make a request to the API, and ignore its reply. body: taken. */
+void mcp_request_nowait(
+	const struct mcp_call *c, enum method method, const char *path, json_t *body);
 
 /* Whether the reply is a success. If not, the call has ended with its error. */
 bool mcp_succeeded(struct mcp_call *c, const struct mcp_answer *a);
@@ -177,6 +180,3 @@ bool mcp_flag_arg(const struct mcp_call *c, const char *name, bool fallback);
  * Copy the named arguments to body, renamed from snake_case to camelCase. names: NULL-terminated.
  */
 void mcp_copy_args(const struct mcp_call *c, json_t *body, const char *const *names);
-
-/* A copy of JSON of the API with all member names in snake_case. Returns a new reference. */
-json_t *mcp_snake(json_t *value);

@@ -39,7 +39,7 @@ static void delete_session(struct mcp_call *c)
 {
 	c->owns_session = false;
 	mcp_cursors_forget(&c->mcp->cursors, c->number);
-	mcp_ask_nowait(
+	mcp_request_nowait(
 		c, METHOD_POST, "/api/session/delete", json_pack("{s:s}", "sessionId", c->session));
 }
 
@@ -69,7 +69,7 @@ static void finish_chunk(struct mcp_call *c, char *text)
 	else
 		mcp_cursors_set(&c->mcp->cursors, c->number, c->cursor);
 	c->owns_session = false;
-	mcp_finish_words(c, result, mcp_chunk_text);
+	mcp_finish_formatted(c, result, mcp_chunk_text);
 }
 
 static void on_output(struct mcp_call *c, const struct mcp_answer *a)
@@ -79,7 +79,7 @@ static void on_output(struct mcp_call *c, const struct mcp_answer *a)
 	if (a->status == 416 && oldest > c->cursor) {
 		c->skipped += oldest - c->cursor;
 		c->cursor = oldest;
-		mcp_ask_output(c, on_output, end);
+		mcp_request_output(c, on_output, end);
 		return;
 	}
 	if (!mcp_succeeded(c, a))
@@ -88,7 +88,7 @@ static void on_output(struct mcp_call *c, const struct mcp_answer *a)
 	if (end > c->cursor + OUTPUT_MAX) {
 		c->skipped += end - OUTPUT_MAX - c->cursor;
 		c->cursor = end - OUTPUT_MAX;
-		mcp_ask_output(c, on_output, end);
+		mcp_request_output(c, on_output, end);
 		return;
 	}
 	size_t length;
@@ -127,7 +127,7 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 	}
 	c->cursor = fresh ? start : c->cursor;
 	json_object_set_new(c->kept, "end", json_integer((json_int_t)(done ? end : 0)));
-	mcp_ask_output(c, on_output, done ? end : 0);
+	mcp_request_output(c, on_output, done ? end : 0);
 }
 
 /* exec_command */
@@ -202,7 +202,7 @@ static void on_created(struct mcp_call *c, const struct mcp_answer *a)
 				"PAGER", "cat", "GIT_PAGER", "cat", "GH_PAGER", "cat"));
 	if (c->author[0])
 		json_object_set_new(body, "label", json_string(c->author));
-	mcp_ask(c, on_begun, METHOD_POST, mcp_path(c, "/exec"), body, NULL);
+	mcp_request(c, on_begun, METHOD_POST, mcp_path(c, "/exec"), body, NULL);
 }
 
 /* The beginning of the command as a name for the session. */
@@ -232,7 +232,7 @@ void mcp_exec_command(struct mcp_call *c, const struct mcp_answer *a)
 	const char *workdir = mcp_text_arg(c, "workdir");
 	if (workdir && *workdir)
 		json_object_set_new(body, "cwd", json_string(workdir));
-	mcp_ask(c, on_created, METHOD_POST, "/api/session/create", body, NULL);
+	mcp_request(c, on_created, METHOD_POST, "/api/session/create", body, NULL);
 }
 
 /* write_stdin */
@@ -276,7 +276,7 @@ static void on_execs(struct mcp_call *c, const struct mcp_answer *a)
 	if (json_string_length(chars) == 0)
 		ask_exec(c);
 	else
-		mcp_ask(c, on_written, METHOD_POST, mcp_path(c, "/input"),
+		mcp_request(c, on_written, METHOD_POST, mcp_path(c, "/input"),
 			json_pack("{s:O}", "data", chars), NULL);
 }
 
@@ -287,5 +287,5 @@ void mcp_write_stdin(struct mcp_call *c, const struct mcp_answer *a)
 	c->number = number > 0 ? (uint64_t)number : 0;
 	c->cursor = mcp_cursors_get(&c->mcp->cursors, c->number);
 	snprintf(c->session, sizeof c->session, PREFIX "%llu", (unsigned long long)c->number);
-	mcp_ask(c, on_execs, METHOD_GET, mcp_path(c, "/exec"), NULL, NULL);
+	mcp_request(c, on_execs, METHOD_GET, mcp_path(c, "/exec"), NULL, NULL);
 }

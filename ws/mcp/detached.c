@@ -85,7 +85,7 @@ struct restoring {
 	const char *session;
 };
 
-static void on_left(void *user, const struct exec *e)
+static void on_unreported(void *user, const struct exec *e)
 {
 	const struct restoring *t = user;
 	note(t->all, e->caller, t->session, e->id);
@@ -97,12 +97,12 @@ void mcp_detached_restore(struct mcp *m)
 	if (sessions->executors.unreported == 0)
 		return;
 	for (struct session *s = NULL; (s = session_next(sessions, s));) {
-		struct restoring t = {.all = &m->left, .session = session_id(s)};
-		exec_each_unreported(session_executor(s), on_left, &t);
+		struct restoring t = {.all = &m->detached, .session = session_id(s)};
+		exec_each_unreported(session_executor(s), on_unreported, &t);
 	}
 }
 
-static json_t *words(const struct mcp_detached_one *one, const struct exec *e)
+static json_t *end_text(const struct mcp_detached_one *one, const struct exec *e)
 {
 	if (e->status < 0)
 		return json_sprintf(
@@ -120,13 +120,13 @@ json_t *mcp_detached_next_ended(struct mcp *m, uint64_t client)
 {
 	struct mcp_detached_one *one;
 	mcp_detached_restore(m);
-	DL_FOREACH (m->left.all, one) {
+	DL_FOREACH (m->detached.all, one) {
 		const struct exec *e = one->client == client && !one->announced ? exec_of(m, one)
 										: NULL;
 		if (!e || e->state != EXEC_DONE)
 			continue;
 		one->announced = true;
-		return words(one, e);
+		return end_text(one, e);
 	}
 	return NULL;
 }
@@ -142,7 +142,7 @@ void mcp_detached_report(struct mcp_detached *all, struct mcp_call *c)
 		if (e && e->state != EXEC_DONE)
 			continue;
 		if (e)
-			mcp_add_note(c, words(one, e));
+			mcp_add_note(c, end_text(one, e));
 		drop(all, one);
 	}
 }

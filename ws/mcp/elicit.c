@@ -92,7 +92,7 @@ static struct mcp_elicit *create(struct mcp_call *c)
 }
 
 /* The message for the person. The program has chosen its name, so it is escaped. */
-static json_t *words(const char *session, const json_t *terminal)
+static json_t *request_text(const char *session, const json_t *terminal)
 {
 	const char *name = json_string_value(
 		json_object_get(json_object_get(terminal, "foreground"), "name"));
@@ -118,18 +118,18 @@ static bool asks_for_secret(const json_t *terminal)
 }
 
 /* Ask the client. Returns false if that is not possible. */
-static bool ask(struct mcp_call *c, json_t *terminal)
+static bool send_elicitation(struct mcp_call *c, json_t *terminal)
 {
 	const char *url = address(terminal);
-	if (!c->ask || !url)
+	if (!c->send || !url)
 		return false;
 	struct mcp_elicit *e = create(c);
 	if (!e)
 		return false;
-	c->ask(c->user,
+	c->send(c->user,
 		json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:o}}", "jsonrpc", "2.0", "id", e->id,
 			"method", "elicitation/create", "params", "mode", "url", "elicitationId",
-			e->id, "url", url, "message", words(e->session, terminal)));
+			e->id, "url", url, "message", request_text(e->session, terminal)));
 	return true;
 }
 
@@ -155,7 +155,7 @@ json_t *mcp_elicit_required(struct mcp_call *c, const json_t *terminal)
 	const struct session *s = sessions_find(c->mcp->dispatcher->sessions, c->session);
 	const char *url = address(terminal);
 	char state[MCP_RESUME_SIZE];
-	if (!c->can_ask || !asks_for_secret(terminal) || !url || !s || !can_continue(c) ||
+	if (!c->can_require_input || !asks_for_secret(terminal) || !url || !s || !can_continue(c) ||
 		was_asked(c))
 		return NULL;
 	json_int_t offset = json_integer_value(json_object_get(terminal, "offset"));
@@ -166,7 +166,7 @@ json_t *mcp_elicit_required(struct mcp_call *c, const json_t *terminal)
 	mcp_resume_sign(&resume, &c->principal, c->mcp->key, state);
 	return json_pack("{s:s, s:{s:{s:s, s:{s:s, s:s, s:o}}}, s:s}", "resultType",
 		"input_required", "inputRequests", MCP_ELICIT_KEY, "method", "elicitation/create",
-		"params", "mode", "url", "url", url, "message", words(c->session, terminal),
+		"params", "mode", "url", "url", url, "message", request_text(c->session, terminal),
 		"requestState", state);
 }
 
@@ -180,10 +180,10 @@ bool mcp_elicit_accepted(const json_t *responses)
 /* Whether the person has accepted the request, or is asked now. */
 static bool is_on_its_way(struct mcp_call *c, json_t *terminal)
 {
-	if (c->can_ask)
+	if (c->can_require_input)
 		return was_asked(c) && c->resume.accepted;
 	const struct mcp_elicit *e = find_open(c);
-	return e ? e->answer == ACCEPTED : ask(c, terminal);
+	return e ? e->answer == ACCEPTED : send_elicitation(c, terminal);
 }
 
 void mcp_elicit(struct mcp_call *c, json_t *terminal)

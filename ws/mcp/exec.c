@@ -6,6 +6,7 @@
 #include "shell/session/sessions.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/await.h"
+#include "ws/mcp/field_names.h"
 #include "ws/mcp/lean.h"
 #include "ws/mcp/look.h"
 #include "ws/mcp/mcp.h"
@@ -99,7 +100,7 @@ static json_t *describe(struct mcp_call *c, const json_t *exec, json_t *state)
 	json_t *result = json_pack("{s:o}", "exec_id", json_sprintf("%s/%s", c->session, c->exec));
 	copy(result, exec, names);
 	if (json_is_object(state))
-		json_object_set_new(result, "terminal", mcp_snake(state));
+		json_object_set_new(result, "terminal", mcp_snake_case(state));
 	mcp_exec_check_failure(c, result, exec);
 	return result;
 }
@@ -163,10 +164,10 @@ static void finish_exec(struct mcp_call *c, json_t *result, uint64_t omitted)
 	mcp_set_shown_offset(c, c->cursor);
 	note_shell_end(c, result);
 	if (mcp_exec_is_done(result))
-		mcp_detached_remove(&c->mcp->left, c);
+		mcp_detached_remove(&c->mcp->detached, c);
 	else
-		mcp_detached_add(&c->mcp->left, c);
-	mcp_finish_words(c, result, mcp_exec_text);
+		mcp_detached_add(&c->mcp->detached, c);
+	mcp_finish_formatted(c, result, mcp_exec_text);
 }
 
 static void add_outputs(
@@ -245,13 +246,13 @@ static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 	json_t *state = json_object_get(a->json, "state");
 	const char *status = json_string_value(json_object_get(state, "status"));
 	mcp_set_known_offset(c, mcp_offset(state, "offset"));
-	json_object_set_new(result, "terminal", mcp_snake(state));
+	json_object_set_new(result, "terminal", mcp_snake_case(state));
 	bool draws = status && strcmp(status, "fullscreen") == 0 &&
 		!json_object_get(c->args, "cursor");
 	if (draws || (status && strcmp(status, "waiting_input") == 0)) {
 		static const char *const params[] = {"format", "json", NULL};
-		mcp_ask(c, draws ? on_shown : on_asking, METHOD_GET, mcp_path(c, "/screen"), NULL,
-			params);
+		mcp_request(c, draws ? on_shown : on_asking, METHOD_GET, mcp_path(c, "/screen"),
+			NULL, params);
 		return;
 	}
 	c->kept = NULL;
@@ -279,7 +280,7 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 	}
 	json_object_set_new(result, "omitted_bytes", json_integer((json_int_t)omitted));
 	c->kept = result;
-	mcp_ask(c, on_head, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
+	mcp_request(c, on_head, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
 }
 
 /* exec */
@@ -303,7 +304,8 @@ static void on_started(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	}
 	snprintf(c->exec, sizeof c->exec, "%s", json_string_value(json_object_get(exec, "id")));
-	mcp_detached_remove(&c->mcp->left, c); /* with a repeated key: this call reports its end */
+	mcp_detached_remove(
+		&c->mcp->detached, c); /* with a repeated key: this call reports its end */
 	mcp_await(c, &(struct mcp_await){.ms = yield, .next = on_exec});
 }
 
@@ -325,7 +327,7 @@ static void post_exec(struct mcp_call *c)
 	if (c->author[0])
 		json_object_set_new(body, "label", json_string(c->author));
 	c->reports_end = true;
-	mcp_ask(c, on_started, METHOD_POST, mcp_path(c, "/exec"), body, NULL);
+	mcp_request(c, on_started, METHOD_POST, mcp_path(c, "/exec"), body, NULL);
 }
 
 /* Repeat a call only if its key is known here: otherwise the command may have run before. */
@@ -353,7 +355,7 @@ static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
 	if (c->retried)
-		mcp_ask(c, on_known, METHOD_GET, mcp_path(c, "/exec"), NULL, NULL);
+		mcp_request(c, on_known, METHOD_GET, mcp_path(c, "/exec"), NULL, NULL);
 	else
 		post_exec(c);
 }
@@ -364,7 +366,7 @@ static void continue_call(struct mcp_call *c)
 	snprintf(c->session, sizeof c->session, "%s", c->resume.session);
 	snprintf(c->exec, sizeof c->exec, "%s", c->resume.exec);
 	c->reports_end = true;
-	mcp_detached_remove(&c->mcp->left, c);
+	mcp_detached_remove(&c->mcp->detached, c);
 	mcp_await(c,
 		&(struct mcp_await){.ms = c->resume.accepted
 				? mcp_number_arg(c, "yield_ms", YIELD_DEFAULT_MS)
@@ -411,13 +413,13 @@ uint64_t mcp_answer_number(const struct mcp_answer *a, const char *name)
 	return number;
 }
 
-void mcp_ask_output(struct mcp_call *c, mcp_step next, uint64_t to)
+void mcp_request_output(struct mcp_call *c, mcp_step next, uint64_t to)
 {
 	char from_text[24], to_text[24];
 	snprintf(from_text, sizeof from_text, "%llu", (unsigned long long)c->cursor);
 	snprintf(to_text, sizeof to_text, "%llu", (unsigned long long)to);
 	const char *const params[] = {"from", from_text, "to", to > 0 ? to_text : NULL, NULL};
-	mcp_ask(c, next, METHOD_GET, mcp_path(c, "/output"), NULL, params);
+	mcp_request(c, next, METHOD_GET, mcp_path(c, "/output"), NULL, params);
 }
 
 /* The offset at which a page of output from the cursor ends. */
@@ -441,7 +443,7 @@ static void finish_page(struct mcp_call *c, char *text, uint64_t left)
 	}
 	json_object_set_new(result, "omitted_bytes", json_integer((json_int_t)left));
 	c->kept = result;
-	mcp_ask(c, on_head, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
+	mcp_request(c, on_head, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
 }
 
 static void on_page(struct mcp_call *c, const struct mcp_answer *a);
@@ -452,7 +454,7 @@ static void ask_page(struct mcp_call *c)
 	if (end > 0 && c->cursor >= end)
 		finish_page(c, strdup(""), 0);
 	else
-		mcp_ask_output(c, on_page, page_end(c));
+		mcp_request_output(c, on_page, page_end(c));
 }
 
 /* If the output at the cursor is no longer in the ring, continue after the gap and return true. */
@@ -561,5 +563,6 @@ void mcp_exec_signal(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	}
 	mcp_copy_args(c, body, names);
-	mcp_ask(c, on_signalled, METHOD_POST, mcp_path(c, "/exec/%s/cancel", c->exec), body, NULL);
+	mcp_request(
+		c, on_signalled, METHOD_POST, mcp_path(c, "/exec/%s/cancel", c->exec), body, NULL);
 }

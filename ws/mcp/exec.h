@@ -31,4 +31,4 @@ uint64_t mcp_offset(const json_t *object, const char *name);
 uint64_t mcp_answer_number(const struct mcp_answer *a, const char *name);
 
 /* Request output from c->cursor to `to`. to: 0: all there is, up to 1 MiB. */
-void mcp_ask_output(struct mcp_call *c, mcp_step next, uint64_t to);
+void mcp_request_output(struct mcp_call *c, mcp_step next, uint64_t to);

@@ -72,13 +72,13 @@ static void on_read(struct mcp_call *c, const struct mcp_answer *a)
 	if (json_is_true(json_object_get(a->json, "lineCut")))
 		json_object_set_new(result, "line_cut", json_true());
 	c->exact = true;
-	mcp_finish_words(c, result, read_words);
+	mcp_finish_formatted(c, result, read_words);
 }
 
 void mcp_read_file(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
-	mcp_ask(c, on_read, METHOD_POST, "/api/read",
+	mcp_request(c, on_read, METHOD_POST, "/api/read",
 		json_pack("{s:O, s:s, s:I, s:I, s:i}", "path", json_object_get(c->args, "path"),
 			"sessionId", c->session, "fromLine", mcp_number_arg(c, "offset", 1),
 			"maxLines", mcp_number_arg(c, "limit", LINES), "maxBytes", BYTES),
@@ -103,7 +103,7 @@ static void on_written(struct mcp_call *c, const struct mcp_answer *a)
 		json_object_get(a->json, "path"), "hash", json_object_get(a->json, "hash"), "size",
 		(json_int_t)json_string_length(json_object_get(c->args, "content")));
 	c->exact = true;
-	mcp_finish_words(c, result, write_words);
+	mcp_finish_formatted(c, result, write_words);
 }
 
 void mcp_write_file(struct mcp_call *c, const struct mcp_answer *a)
@@ -113,5 +113,5 @@ void mcp_write_file(struct mcp_call *c, const struct mcp_answer *a)
 		"content", json_object_get(c->args, "content"), "sessionId", c->session, "hash", 1);
 	if (body && json_object_get(c->args, "expected_hash"))
 		json_object_set(body, "expectedHash", json_object_get(c->args, "expected_hash"));
-	mcp_ask(c, on_written, METHOD_POST, "/api/write", body, NULL);
+	mcp_request(c, on_written, METHOD_POST, "/api/write", body, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "ws/mcp/call.h"
 #include "ws/mcp/exec.h"
+#include "ws/mcp/field_names.h"
 #include "ws/mcp/own.h"
 #include "ws/mcp/text.h"
 #include "ws/mcp/result_text.h"
@@ -15,7 +16,7 @@
 static void finish_history(struct mcp_call *c, json_t *result)
 {
 	json_object_set_new(result, "session_id", json_string(c->session));
-	mcp_finish_words(c, result, mcp_history_text);
+	mcp_finish_formatted(c, result, mcp_history_text);
 }
 
 /* The result is a list of the API: "blocks" or "matches", and "next". */
@@ -24,7 +25,7 @@ static void on_list(struct mcp_call *c, const struct mcp_answer *a)
 	static const char *const names[] = {"blocks", "matches", "next", NULL};
 	if (!mcp_succeeded(c, a))
 		return;
-	json_t *answer = mcp_snake(a->json), *result = json_object();
+	json_t *answer = mcp_snake_case(a->json), *result = json_object();
 	for (size_t i = 0; names[i]; i++)
 		json_object_set(result, names[i], json_object_get(answer, names[i]));
 	json_decref(answer);
@@ -81,10 +82,10 @@ static void on_block(struct mcp_call *c, const struct mcp_answer *a)
 	char half[24];
 	if (!mcp_succeeded(c, a))
 		return;
-	c->kept = json_pack("{s:o?}", "block", mcp_snake(json_object_get(a->json, "block")));
+	c->kept = json_pack("{s:o?}", "block", mcp_snake_case(json_object_get(a->json, "block")));
 	snprintf(half, sizeof half, "%zu", mcp_output_max(c) / 2);
 	const char *const params[] = {"format", "json", "head", half, "tail", half, NULL};
-	mcp_ask(c, on_block_output, METHOD_GET,
+	mcp_request(c, on_block_output, METHOD_GET,
 		mcp_path(c, "/blocks/%s/output", mcp_text_arg(c, "block_id")), NULL, params);
 }
 
@@ -105,7 +106,7 @@ static void ask_blocks(struct mcp_call *c)
 		"after", number_param(c, "after", after), "author", mcp_text_arg(c, "author"),
 		"label", mcp_text_arg(c, "label"), "status", number_param(c, "exit_code", code),
 		"state", mcp_text_arg(c, "state"), "text", mcp_text_arg(c, "text"), NULL};
-	mcp_ask(c, on_list, METHOD_GET, mcp_path(c, "/blocks"), NULL, params);
+	mcp_request(c, on_list, METHOD_GET, mcp_path(c, "/blocks"), NULL, params);
 }
 
 static void ask_lines(struct mcp_call *c)
@@ -115,7 +116,7 @@ static void ask_lines(struct mcp_call *c)
 	snprintf(from, sizeof from, "%lld", (long long)first);
 	snprintf(to, sizeof to, "%lld", (long long)mcp_number_arg(c, "to_line", first + 500));
 	const char *const params[] = {"from", from, "to", to, "format", "json", NULL};
-	mcp_ask(c, on_lines, METHOD_GET, mcp_path(c, "/scrollback"), NULL, params);
+	mcp_request(c, on_lines, METHOD_GET, mcp_path(c, "/scrollback"), NULL, params);
 }
 
 void mcp_history(struct mcp_call *c, const struct mcp_answer *a)
@@ -127,11 +128,11 @@ void mcp_history(struct mcp_call *c, const struct mcp_answer *a)
 		mcp_fail(c, "VALIDATION_FAILED",
 			"block_id must be an id of a block, as history returns it", NULL);
 	} else if (block) {
-		mcp_ask(c, on_block, METHOD_GET, mcp_path(c, "/blocks/%s", block), NULL, NULL);
+		mcp_request(c, on_block, METHOD_GET, mcp_path(c, "/blocks/%s", block), NULL, NULL);
 	} else if (search) {
 		snprintf(limit, sizeof limit, "%lld", (long long)mcp_number_arg(c, "limit", 20));
 		const char *const params[] = {"q", search, "limit", limit, NULL};
-		mcp_ask(c, on_list, METHOD_GET, mcp_path(c, "/search"), NULL, params);
+		mcp_request(c, on_list, METHOD_GET, mcp_path(c, "/search"), NULL, params);
 	} else if (json_object_get(c->args, "from_line")) {
 		ask_lines(c);
 	} else {

@@ -7,6 +7,7 @@
 
 #include "ws/mcp/cursors.h"
 #include "ws/mcp/exec.h"
+#include "ws/mcp/field_names.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/own.h"
 #include "ws/mcp/text.h"
@@ -58,7 +59,7 @@ static json_t *screen_of(const struct mcp_call *c, const json_t *screen)
 static void finish_screen(struct mcp_call *c, json_t *result)
 {
 	json_object_update(result, c->kept);
-	mcp_finish_words(c, result, mcp_screen_text);
+	mcp_finish_formatted(c, result, mcp_screen_text);
 }
 
 static void on_ansi(struct mcp_call *c, const struct mcp_answer *a)
@@ -124,7 +125,7 @@ static void on_screen(struct mcp_call *c, const struct mcp_answer *a)
 	json_object_update(result, c->kept);
 	json_decref(c->kept);
 	c->kept = result;
-	mcp_ask(c, on_ansi, METHOD_GET, mcp_path(c, "/screen"), NULL, params);
+	mcp_request(c, on_ansi, METHOD_GET, mcp_path(c, "/screen"), NULL, params);
 }
 
 static void ask_screen(struct mcp_call *c)
@@ -133,12 +134,12 @@ static void ask_screen(struct mcp_call *c)
 	bool some = json_object_get(c->args, "since") != NULL;
 	snprintf(since, sizeof since, "%lld", (long long)mcp_number_arg(c, "since", 0));
 	const char *const params[] = {"format", "json", "since", some ? since : NULL, NULL};
-	mcp_ask(c, on_screen, METHOD_GET, mcp_path(c, "/screen"), NULL, params);
+	mcp_request(c, on_screen, METHOD_GET, mcp_path(c, "/screen"), NULL, params);
 }
 
 void mcp_keep_state(struct mcp_call *c, const struct mcp_answer *a)
 {
-	json_t *state = mcp_snake(json_object_get(a->json, "state"));
+	json_t *state = mcp_snake_case(json_object_get(a->json, "state"));
 	if (!c->kept)
 		c->kept = json_object();
 	if (json_is_object(state))
@@ -193,7 +194,7 @@ static void on_new(struct mcp_call *c, const struct mcp_answer *a)
 	if (a->status < 400 && c->typed && head > c->cursor + NEW_MAX) {
 		c->skipped = head - NEW_MAX - c->cursor;
 		c->cursor = head - NEW_MAX;
-		mcp_ask_output(c, on_new, 0);
+		mcp_request_output(c, on_new, 0);
 		return;
 	}
 	size_t behind = a->status < 400 && a->length > 0 ? alternate_end(a->body, a->length) : 0,
@@ -212,7 +213,7 @@ static void on_new(struct mcp_call *c, const struct mcp_answer *a)
 	json_object_set_new(result, "omitted_bytes",
 		json_integer((json_int_t)omitted + (json_int_t)c->skipped));
 	free(text);
-	mcp_finish_words(c, result, mcp_screen_text);
+	mcp_finish_formatted(c, result, mcp_screen_text);
 }
 
 void mcp_look(struct mcp_call *c, const struct mcp_look *how)
@@ -224,7 +225,7 @@ void mcp_look(struct mcp_call *c, const struct mcp_look *how)
 	if (how->whole || how->known == 0 || json_is_true(json_object_get(terminal, "alternate")))
 		ask_screen(c);
 	else
-		mcp_ask_output(c, on_new, 0);
+		mcp_request_output(c, on_new, 0);
 }
 
 /* The tool */
@@ -244,5 +245,5 @@ static void on_state(struct mcp_call *c, const struct mcp_answer *a)
 void mcp_snapshot(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
-	mcp_ask(c, on_state, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
+	mcp_request(c, on_state, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
 }

@@ -235,7 +235,7 @@ static void on_tick(uv_timer_t *timer)
 
 void mcp_update_timer(struct mcp *m)
 {
-	bool news = m->left.count > 0 || m->elicits.count > 0 || m->subscriptions.count > 0;
+	bool news = m->detached.count > 0 || m->elicits.count > 0 || m->subscriptions.count > 0;
 	bool needed = m->exchanges || (m->streams && news);
 	if (needed && !uv_is_active((uv_handle_t *)&m->tick))
 		uv_timer_again(&m->tick);
@@ -273,7 +273,7 @@ void mcp_close(struct mcp *m)
 	uv_close((uv_handle_t *)&m->tick, NULL);
 	mcp_sessions_close(&m->sessions);
 	mcp_cursors_close(&m->cursors);
-	mcp_detached_close(&m->left);
+	mcp_detached_close(&m->detached);
 	mcp_elicit_close(&m->elicits);
 	mcp_subscriptions_close(&m->subscriptions);
 	mcp_tools_close(&m->tools);

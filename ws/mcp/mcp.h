@@ -47,7 +47,7 @@ struct mcp {
 	struct mcp_sessions sessions;
 	unsigned char key[AUTH_KEY_SIZE]; /* signs session ids */
 	struct mcp_cursors cursors;
-	struct mcp_detached left;
+	struct mcp_detached detached;
 	struct mcp_elicits elicits;
 	struct mcp_subscriptions subscriptions;
 	struct mcp_exchange *exchanges; /* list */

@@ -108,8 +108,8 @@ static void start_call(struct mcp_item *i, const struct rpc_message *m,
 	o->restored = sender->restored;
 	o->retried = json_is_true(json_object_get(m->meta, MCP_META_AGAIN));
 	o->slot = &i->call;
-	o->can_ask = sender->elicits && x->modern;
-	o->ask = sender->elicits && !x->modern && x->accepts_stream ? on_asked : NULL;
+	o->can_require_input = sender->elicits && x->modern;
+	o->send = sender->elicits && !x->modern && x->accepts_stream ? on_asked : NULL;
 	o->user = i;
 	mcp_call_start(o);
 	i->starting = false;

@@ -119,7 +119,7 @@ static void on_opened(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	}
 	c->renewed = true;
-	mcp_ask(c, on_removed, METHOD_POST, "/api/session/delete",
+	mcp_request(c, on_removed, METHOD_POST, "/api/session/delete",
 		json_pack("{s:s}", "sessionId", c->session), NULL);
 }
 
@@ -128,7 +128,7 @@ static void open_own(struct mcp_call *c)
 	json_t *body = json_pack("{s:s, s:I}", "id", c->session, "idleTimeoutMs", OWN_IDLE_MS);
 	if (c->author[0])
 		json_object_set_new(body, "name", json_string(c->author));
-	mcp_ask(c, on_opened, METHOD_POST, "/api/session/open", body, NULL);
+	mcp_request(c, on_opened, METHOD_POST, "/api/session/open", body, NULL);
 }
 
 /* The id of the caller's own session, the same after a restart. */

@@ -90,7 +90,7 @@ static void next_session(struct mcp_call *c)
 	add_resource(c, &uri, json_sprintf("screen of %s", c->session), NULL);
 	snprintf(limit, sizeof limit, "%d", MCP_RESOURCE_BLOCKS);
 	const char *const params[] = {"limit", limit, NULL};
-	mcp_ask(c, on_blocks, METHOD_GET, mcp_path(c, "/blocks"), NULL, params);
+	mcp_request(c, on_blocks, METHOD_GET, mcp_path(c, "/blocks"), NULL, params);
 }
 
 static void on_sessions(struct mcp_call *c, const struct mcp_answer *a)
@@ -115,7 +115,7 @@ void mcp_resources_list(struct mcp_call *c, const struct mcp_answer *a)
 	if (cursor && (!json_is_string(cursor) || !name_is_id(json_string_value(cursor))))
 		mcp_fail(c, "VALIDATION_FAILED", "Invalid cursor: it must be a nextCursor", NULL);
 	else
-		mcp_ask(c, on_sessions, METHOD_GET, "/api/session/list", NULL, NULL);
+		mcp_request(c, on_sessions, METHOD_GET, "/api/session/list", NULL, NULL);
 }
 
 /* Reading */
@@ -178,8 +178,8 @@ static void on_block(struct mcp_call *c, const struct mcp_answer *a)
 		json_object_set(c->kept, names[i], json_object_get(block, names[i]));
 	snprintf(half, sizeof half, "%u", MCP_RESOURCE_BYTES / 2);
 	const char *const params[] = {"format", "json", "head", half, "tail", half, NULL};
-	mcp_ask(c, on_block_output, METHOD_GET, mcp_path(c, "/blocks/%s/output", uri.block), NULL,
-		params);
+	mcp_request(c, on_block_output, METHOD_GET, mcp_path(c, "/blocks/%s/output", uri.block),
+		NULL, params);
 }
 
 /* Request the block of an address, or, if it has none, the path `other` of its session. */
@@ -187,9 +187,10 @@ static void ask_for(struct mcp_call *c, const struct mcp_uri *uri, mcp_step on_o
 	const char *other, mcp_step on_other)
 {
 	if (uri->block[0])
-		mcp_ask(c, on_one, METHOD_GET, mcp_path(c, "/blocks/%s", uri->block), NULL, NULL);
+		mcp_request(
+			c, on_one, METHOD_GET, mcp_path(c, "/blocks/%s", uri->block), NULL, NULL);
 	else
-		mcp_ask(c, on_other, METHOD_GET, mcp_path(c, "%s", other), NULL, NULL);
+		mcp_request(c, on_other, METHOD_GET, mcp_path(c, "%s", other), NULL, NULL);
 }
 
 void mcp_resources_read(struct mcp_call *c, const struct mcp_answer *a)

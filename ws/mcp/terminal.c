@@ -3,6 +3,7 @@
 
 #include "ws/mcp/call.h"
 #include "ws/mcp/exec.h"
+#include "ws/mcp/field_names.h"
 #include "ws/mcp/keynames.h"
 #include "ws/mcp/look.h"
 #include "ws/mcp/own.h"
@@ -32,7 +33,7 @@ static void move(json_t *object, const char *from, const char *to)
 /* Convert a session from JSON of the API to that of tools. Returns a new reference. */
 static json_t *session_of(json_t *data)
 {
-	json_t *session = mcp_snake(data);
+	json_t *session = mcp_snake_case(data);
 	move(session, "id", "session_id");
 	return session ? session : json_object();
 }
@@ -40,7 +41,8 @@ static json_t *session_of(json_t *data)
 static void on_session(struct mcp_call *c, const struct mcp_answer *a)
 {
 	if (mcp_succeeded(c, a))
-		mcp_finish_words(c, session_of(json_object_get(a->json, "data")), mcp_session_text);
+		mcp_finish_formatted(
+			c, session_of(json_object_get(a->json, "data")), mcp_session_text);
 }
 
 void mcp_session_create(struct mcp_call *c, const struct mcp_answer *a)
@@ -52,7 +54,7 @@ void mcp_session_create(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_copy_args(c, body, names);
 	if (id)
 		json_object_set(body, "id", id);
-	mcp_ask(c, on_session, METHOD_POST, "/api/session/create", body, NULL);
+	mcp_request(c, on_session, METHOD_POST, "/api/session/create", body, NULL);
 }
 
 static const char *id_of(const json_t *session)
@@ -99,14 +101,14 @@ static void on_sessions(struct mcp_call *c, const struct mcp_answer *a)
 	}
 	json_array_foreach (page, i, one)
 		json_array_set_new(page, i, session_of(one));
-	mcp_finish_words(c, json_pack("{s:o, s:s?}", "sessions", page, "next_cursor", next),
+	mcp_finish_formatted(c, json_pack("{s:o, s:s?}", "sessions", page, "next_cursor", next),
 		mcp_sessions_text);
 }
 
 void mcp_session_list(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
-	mcp_ask(c, on_sessions, METHOD_GET, "/api/session/list", NULL, NULL);
+	mcp_request(c, on_sessions, METHOD_GET, "/api/session/list", NULL, NULL);
 }
 
 static void on_closed(struct mcp_call *c, const struct mcp_answer *a)
@@ -130,7 +132,7 @@ static void on_closed(struct mcp_call *c, const struct mcp_answer *a)
 void mcp_session_close(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
-	mcp_ask(c, on_closed, METHOD_POST, "/api/session/delete",
+	mcp_request(c, on_closed, METHOD_POST, "/api/session/delete",
 		json_pack("{s:O}", "sessionId", json_object_get(c->args, "session_id")), NULL);
 }
 
@@ -140,7 +142,7 @@ void mcp_resize(struct mcp_call *c, const struct mcp_answer *a)
 	json_t *body = json_object();
 	(void)a;
 	mcp_copy_args(c, body, names);
-	mcp_ask(c, on_session, METHOD_POST, mcp_path(c, "/resize"), body, NULL);
+	mcp_request(c, on_session, METHOD_POST, mcp_path(c, "/resize"), body, NULL);
 }
 
 /* Typing */
@@ -177,10 +179,10 @@ static void on_typed(struct mcp_call *c, const struct mcp_answer *a)
 	json_object_set_new(c->kept, "session_id", json_string(c->session));
 	if (!mcp_flag_arg(c, "snapshot", true)) {
 		json_object_del(c->kept, "known");
-		mcp_finish_words(c, json_incref(c->kept), mcp_screen_text);
+		mcp_finish_formatted(c, json_incref(c->kept), mcp_screen_text);
 		return;
 	}
-	mcp_ask(c, on_settled, METHOD_POST, mcp_path(c, "/wait"),
+	mcp_request(c, on_settled, METHOD_POST, mcp_path(c, "/wait"),
 		json_pack("{s:[{s:s, s:I, s:b}], s:O?, s:I}", "until", "type", "stable", "ms",
 			still > 0 ? still : 1, "ready", true, "after",
 			json_object_get(a->json, "offset"), "timeoutMs",
@@ -206,7 +208,7 @@ void mcp_send_keys(struct mcp_call *c, const struct mcp_answer *a)
 		json_object_set_new(body, "keys", known);
 	if (c->author[0])
 		json_object_set_new(body, "name", json_string(c->author));
-	mcp_ask(c, on_typed, METHOD_POST, mcp_path(c, "/keys"), body, NULL);
+	mcp_request(c, on_typed, METHOD_POST, mcp_path(c, "/keys"), body, NULL);
 }
 
 /* Waiting */
@@ -215,7 +217,7 @@ static void on_waited(struct mcp_call *c, const struct mcp_answer *a)
 {
 	if (!mcp_succeeded(c, a))
 		return;
-	json_t *result = mcp_snake(a->json);
+	json_t *result = mcp_snake_case(a->json);
 	json_object_del(result, "success");
 	json_object_del(result, "timestamp");
 	move(result, "state", "terminal");
@@ -224,7 +226,7 @@ static void on_waited(struct mcp_call *c, const struct mcp_answer *a)
 			? mcp_offset(result, "end")
 			: mcp_offset(json_object_get(result, "terminal"), "offset"));
 	json_object_set_new(result, "session_id", json_string(c->session));
-	mcp_finish_words(c, result, mcp_wait_text);
+	mcp_finish_formatted(c, result, mcp_wait_text);
 }
 
 /*
@@ -253,7 +255,7 @@ void mcp_wait(struct mcp_call *c, const struct mcp_answer *a)
 	if (mcp_known_offset(c) > 0)
 		json_object_set_new(body, "from", json_integer((json_int_t)mcp_known_offset(c)));
 	mcp_copy_args(c, body, names);
-	mcp_ask(c, on_waited, METHOD_POST, mcp_path(c, "/wait"), body, NULL);
+	mcp_request(c, on_waited, METHOD_POST, mcp_path(c, "/wait"), body, NULL);
 }
 
 /* The keyboard */
@@ -263,12 +265,13 @@ static void on_lease(struct mcp_call *c, const struct mcp_answer *a)
 	if (!mcp_succeeded(c, a))
 		return;
 	const json_t *lease = json_object_get(a->json, "lease");
-	json_t *result = json_is_object(lease) ? mcp_snake(json_object_get(a->json, "lease"))
+	json_t *result = json_is_object(lease) ? mcp_snake_case(json_object_get(a->json, "lease"))
 					       : json_object();
 	move(result, "id", "lease");
 	if (json_is_object(json_object_get(a->json, "note")))
-		json_object_set_new(result, "note", mcp_snake(json_object_get(a->json, "note")));
-	mcp_finish_words(c, result, mcp_lease_text);
+		json_object_set_new(
+			result, "note", mcp_snake_case(json_object_get(a->json, "note")));
+	mcp_finish_formatted(c, result, mcp_lease_text);
 }
 
 void mcp_lease(struct mcp_call *c, const struct mcp_answer *a)
@@ -278,7 +281,7 @@ void mcp_lease(struct mcp_call *c, const struct mcp_answer *a)
 	(void)a;
 	if (mcp_flag_arg(c, "release", false)) {
 		const char *const params[] = {"id", id, NULL};
-		mcp_ask(c, on_lease, METHOD_DELETE, mcp_path(c, "/lease"), NULL, params);
+		mcp_request(c, on_lease, METHOD_DELETE, mcp_path(c, "/lease"), NULL, params);
 		return;
 	}
 	json_t *body = json_object();
@@ -287,5 +290,5 @@ void mcp_lease(struct mcp_call *c, const struct mcp_answer *a)
 		json_object_set_new(body, "renew", json_string(id));
 	if (c->author[0])
 		json_object_set_new(body, "owner", json_string(c->author));
-	mcp_ask(c, on_lease, METHOD_POST, mcp_path(c, "/lease"), body, NULL);
+	mcp_request(c, on_lease, METHOD_POST, mcp_path(c, "/lease"), body, NULL);
 }

@@ -25,7 +25,7 @@ static void open_all(void)
 
 static void close_all(void)
 {
-	mcp_detached_close(&mcp.left);
+	mcp_detached_close(&mcp.detached);
 	mcp_cursors_close(&mcp.cursors);
 	uv_close((uv_handle_t *)&mcp.tick, NULL);
 	memory_api_close();
@@ -181,7 +181,7 @@ static void note(uint64_t client, unsigned number)
 {
 	struct mcp_call c = {.mcp = &mcp, .client = client, .session = "s"};
 	snprintf(c.exec, sizeof c.exec, "exec_%u", number);
-	mcp_detached_add(&mcp.left, &c);
+	mcp_detached_add(&mcp.detached, &c);
 }
 
 Test(api_mcp_left, many_commands_of_one_client_do_not_replace_those_of_others)
@@ -191,14 +191,14 @@ Test(api_mcp_left, many_commands_of_one_client_do_not_replace_those_of_others)
 	const struct exec *e = begin("s", ME);
 	struct mcp_call mine = {.mcp = &mcp, .client = ME, .session = "s"};
 	snprintf(mine.exec, sizeof mine.exec, "%s", e->id);
-	mcp_detached_add(&mcp.left, &mine);
+	mcp_detached_add(&mcp.detached, &mine);
 	for (unsigned i = 0; i < 2 * MCP_DETACHED_TOTAL; i++)
 		note(ME + 1, i);
-	cr_expect_eq(mcp.left.count, MCP_DETACHED_MAX + 1);
+	cr_expect_eq(mcp.detached.count, MCP_DETACHED_MAX + 1);
 	snprintf(want, sizeof want, "s/%s has ended: exit code 0", e->id);
 	memory_shell_end("s", 0);
 	cr_expect_str_eq(read_notice(ME), want);
 	for (unsigned i = 0; i < 2 * MCP_DETACHED_TOTAL; i++)
 		note(ME + 2 + i, i);
-	cr_expect_eq(mcp.left.count, MCP_DETACHED_TOTAL);
+	cr_expect_eq(mcp.detached.count, MCP_DETACHED_TOTAL);
 }

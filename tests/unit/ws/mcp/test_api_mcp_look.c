@@ -93,7 +93,7 @@ static void on_typed_state(struct mcp_call *c, const struct mcp_answer *a)
 static void ask_typed(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
-	mcp_ask(c, on_typed_state, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
+	mcp_request(c, on_typed_state, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
 }
 
 Test(api_mcp_look, screen_at_first_and_then_new_output)

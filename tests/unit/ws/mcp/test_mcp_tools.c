@@ -1,4 +1,5 @@
 #include "ws/mcp/call.h"
+#include "ws/mcp/field_names.h"
 #include "ws/mcp/tool_table.h"
 #include "ws/mcp/tools.h"
 
@@ -132,7 +133,7 @@ Test(mcp_tools, arguments_are_checked_against_the_schema, .init = setup, .fini =
 Test(mcp_tools, snake_case_names_are_accepted)
 {
 	json_t *camel = json_loads("{\"aBc\":[{\"exitCode\":{\"x\":1}}],\"plain\":\"aB\"}", 0, NULL);
-	json_t *snake = mcp_snake(camel);
+	json_t *snake = mcp_snake_case(camel);
 	json_t *want = json_loads(
 		"{\"a_bc\":[{\"exit_code\":{\"x\":1}}],\"plain\":\"aB\"}", 0, NULL);
 	cr_assert(json_equal(snake, want));

@@ -104,9 +104,12 @@ export class App {
 			show: (session, block) => this.#showBlock(session, block),
 			closed: () => this.#view?.terminal.focus(),
 		});
-		this.#sidebar = new Sidebar(this.#list.element, this.#needsYou.element, () => this.#attempt(() => this.#create()), () => this.#createFromDialog(),
-			() => this.#wall.open(this.#view?.id ?? null),
-			options.identity.authRequired === false ? null : () => this.#attempt(() => this.#signOut()));
+		this.#sidebar = new Sidebar({
+			list: this.#list.element, inbox: this.#needsYou.element,
+			create: () => this.#attempt(() => this.#create()), createFromDialog: () => this.#createFromDialog(),
+			openWall: () => this.#wall.open(this.#view?.id ?? null),
+			signOut: options.identity.authRequired === false ? null : () => this.#attempt(() => this.#signOut()),
+		});
 		this.#presence = new Presence((name) => {
 			this.#view?.connection.setName(setMyName(name));
 		});
@@ -124,10 +127,12 @@ export class App {
 			read: () => this.#view?.read(),
 			share: () => this.#withSession((session) => openShareDialog(options.api, session)),
 		});
-		this.#status = new StatusBar(this.#owner ? this.#sizeMenu.element : null, () => this.#showShortcuts(),
-			() => this.#attempt(() => this.#openSettings()));
-		this.#status.lease(this.#lease.element);
-		this.#status.ports(this.#ports.element);
+		this.#status = new StatusBar({
+			sizeMenu: this.#owner ? this.#sizeMenu.element : null,
+			showShortcuts: () => this.#showShortcuts(), openSettings: () => this.#attempt(() => this.#openSettings()),
+		});
+		this.#status.setLease(this.#lease.element);
+		this.#status.setPorts(this.#ports.element);
 		listenForShortcuts(this.#shortcuts, (n) => this.#showNth(n), this.#disposed.signal);
 		if (!this.#owner)
 			this.#sidebar.close();
@@ -136,7 +141,7 @@ export class App {
 			api: options.api, role: options.identity.role, theme: options.theme, main, follow: options.identity.sessionId !== null,
 			open: (id) => this.#choose(id), openTiles: options.identity.sessionId === null ? (ids) => this.#openTiles(ids) : null,
 			leave: () => this.#attempt(() => this.#leaveWall()),
-			refused: () => void this.#checkLogin(), changed: (open) => this.#wallChanged(open),
+			refused: () => void this.#checkLogin(), changed: (open) => this.#onWallToggled(open),
 		});
 		document.body.replaceChildren(h('div', { class: 'app' },
 			...(this.#owner ? [this.#sidebar.element, this.#sidebar.backdrop] : []), main));
@@ -160,7 +165,7 @@ export class App {
 	async start(): Promise<void> {
 		const { api, identity } = this.#options;
 		if (identity.sessionId !== null) {
-			this.#topBar.role(identity.role);
+			this.#topBar.setRole(identity.role);
 			if (wallInAddress())
 				this.#wall.open(identity.sessionId);
 			else
@@ -181,7 +186,7 @@ export class App {
 		this.#showInAddress('replace');
 	}
 
-	/** Show what the address says. */
+	/** Show the wall or the sessions that the address names. */
 	#applyAddress(): void {
 		const id = sessionInAddress();
 		if (wallInAddress()) {
@@ -254,7 +259,7 @@ export class App {
 		this.#alerts.update(sessions);
 		this.#panel.update(sessions);
 		this.#namePanes();
-		this.#title.waiting(countWaiting(sessions));
+		this.#title.setWaiting(countWaiting(sessions));
 		this.#updateInbox();
 	}
 
@@ -273,7 +278,7 @@ export class App {
 		this.#setName(this.#list.find(id)?.name ?? id);
 		this.#list.choose(id);
 		this.#view = this.#panes.show(id);
-		this.#status.badge(this.#view.sizeBadge);
+		this.#status.setBadge(this.#view.sizeBadge);
 		this.#updateInbox();
 	}
 
@@ -284,18 +289,18 @@ export class App {
 				if (this.#list.find(id) === undefined)
 					this.#attempt(async () => this.#setName((await this.#options.api.session(id)).name || id));
 			},
-			connection: (state, behind, silentMs) => this.#status.connection(state, behind, silentMs),
-			latency: (ms) => this.#status.latency(ms),
+			connection: (state, behind, silentMs) => this.#status.showConnection(state, behind, silentMs),
+			latency: (ms) => this.#status.showLatency(ms),
 			presence: (message, me) => {
 				this.#presence.update(message, me);
 				this.#sizeMenu.show(message.sizePolicy);
 			},
 			lease: (message) => this.#lease.show(message),
-			size: (size) => this.#status.size(size),
+			size: (size) => this.#status.showSize(size),
 			renamed: (name) => this.#setName(name),
-			title: (title) => this.#title.program(title),
-			bell: () => this.#title.bell(),
-			signedOut: () => this.#signedOut(),
+			title: (title) => this.#title.setProgram(title),
+			bell: () => this.#title.ring(),
+			signedOut: () => this.#onLoginEnded(),
 			startAgain: () => this.#attempt(() => this.#startAgain(id)),
 			remove: () => this.#withSession((session) => this.#attempt(() => this.#end(session))),
 		};
@@ -372,8 +377,8 @@ export class App {
 
 	#setName(name: string): void {
 		this.#name = name;
-		this.#topBar.session(name);
-		this.#title.session(name);
+		this.#topBar.setSession(name);
+		this.#title.setSession(name);
 	}
 
 	#choose(id: string): void {
@@ -405,10 +410,10 @@ export class App {
 		this.#choose(id ?? (await this.#firstSession(await this.#options.api.sessions())).id);
 	}
 
-	#wallChanged(open: boolean): void {
+	#onWallToggled(open: boolean): void {
 		this.#sidebar.closeDrawer();
 		if (open)
-			this.#title.session('All sessions');
+			this.#title.setSession('All sessions');
 		else if (this.#view !== null)
 			this.#setName(this.#name);
 		this.#updateInbox();
@@ -480,11 +485,12 @@ export class App {
 	async #checkLogin(): Promise<void> {
 		await this.#options.api.whoami().catch((error: { status?: number }) => {
 			if (error.status === 401)
-				this.#signedOut();
+				this.#onLoginEnded();
 		});
 	}
 
-	#signedOut(): void {
+	/** The server has refused our credentials. */
+	#onLoginEnded(): void {
 		this.#options.signedOut(this.#options.identity.link === null
 			? 'You are signed out.' : 'This link is no longer valid. Ask for a new one.');
 	}

@@ -45,6 +45,7 @@ import { UndeliveredNote } from './ui/undelivered';
 
 const BELL_FLASH_MS = 180;
 const NO_LEASE: LeaseMessage = { type: 'lease', lease: null };
+/** A media query for phones. */
 const PHONE = '(pointer: coarse) and (max-width: 700px), (pointer: coarse) and (max-height: 500px)';
 
 export interface SessionViewEvents {
@@ -94,17 +95,17 @@ export class SessionView {
 		send: () => this.connection.settle('send'),
 		drop: () => this.connection.settle('drop'),
 	});
-	#clientId = randomId(); // the same for all connections of this view
+	#inputId = randomId(); // identifies our input on all connections of this view (`client` in the address)
 	#silentMs = 0;
-	#wasLive = false; // since the view was created
+	#wasLive = false; // it has been live since the view was created
 	#sizes: SizeKeeper;
 	#feed: Feed;
 	#history: History;
 	#input: Input;
 	#sticky = new Sticky();
 	#removeListeners: () => void;
-	#myClientId: Client['id'] | null = null;
-	#exitKnown = false;
+	#clientId: Client['id'] | null = null; // given by the server, another one for each connection
+	#exitShown = false;
 	#epoch: AttachedMessage['epoch'] | null = null;
 	#clusters: Clusters;
 	#clipboard = false; // programs may write to the clipboard
@@ -113,7 +114,7 @@ export class SessionView {
 	#frame = new LeaseFrame();
 	#newOutput: NewOutput;
 	#disposed = false;
-	#historyCount = 0; // incremented when history follows, so that an earlier `ready` does not end it
+	#replay = 0; // number of the current replay of history: the `ready` of an earlier one is ignored
 
 	constructor(parent: HTMLElement, options: SessionViewOptions) {
 		const { api, id, role, theme, events, settings } = options;
@@ -254,15 +255,14 @@ export class SessionView {
 			events: {
 				state: (state) => this.#onState(state),
 				message: (message) => this.#onMessage(message),
-				bytes: (data, offset) => this.blocks.pass(data, offset,
-					(piece, at) => this.#feed.bytes(piece, at, () => this.#newOutput.reach(at + piece.length)), (run) => this.#feed.then(run)),
+				bytes: (data, offset) => this.#onBytes(data, offset),
 				snapshot: (snapshot, data) => this.#onSnapshot(snapshot, data),
-				resize: (size) => this.#feed.then(() => this.#resize(size)),
+				resize: (size) => this.#feed.whenParsed(() => this.#resize(size)),
 				ready: () => {
 					this.blocks.refresh();
-					const historyCount = this.#historyCount;
-					this.#feed.then(() => {
-						if (historyCount === this.#historyCount) {
+					const replay = this.#replay;
+					this.#feed.whenParsed(() => {
+						if (replay === this.#replay) {
 							this.#live = true;
 							this.#input.setLive(role !== 'viewer');
 						}
@@ -283,7 +283,7 @@ export class SessionView {
 		const { lines } = this.#history;
 		return new WebSocket(socketUrl('ws/pty', {
 			sessionId: this.id, name: myName(), ...this.#options.api.query(),
-			client: this.#clientId, typed: String(typed), person: personId(), acks: '1', blocks: '1',
+			client: this.#inputId, typed: String(typed), person: personId(), acks: '1', blocks: '1',
 			...(size === null ? {} : { cols: String(size.cols), rows: String(size.rows) }),
 			...(lines === null ? {} : { scrollback: String(lines) }),
 			...(position === null ? {} : { epoch: String(position.epoch), offset: String(position.offset) }),
@@ -294,7 +294,7 @@ export class SessionView {
 		if (state.kind !== 'live') {
 			this.#live = false;
 			this.#input.setLive(false);
-			this.#historyCount++;
+			this.#replay++;
 		}
 		this.#wasLive ||= state.kind === 'live';
 		this.#banner.connection(state);
@@ -303,8 +303,14 @@ export class SessionView {
 			this.#options.events.signedOut();
 	}
 
+	#onBytes(data: Uint8Array, offset: number): void {
+		const write = (piece: Uint8Array, at: number) =>
+			this.#feed.write(piece, at, () => this.#newOutput.reach(at + piece.length));
+		this.blocks.pass(data, offset, write, (run) => this.#feed.whenParsed(run));
+	}
+
 	#onSnapshot(snapshot: SnapshotMessage, data: Uint8Array): void {
-		this.#feed.snapshot(data, () => {
+		this.#feed.writeSnapshot(data, () => {
 			this.#input.setLive(false);
 			this.blocks.beginSnapshot();
 			this.#history.beginSnapshot(() => this.#resize(snapshot));
@@ -344,12 +350,12 @@ export class SessionView {
 			this.#onAttached(message);
 			break;
 		case 'presence':
-			this.#sizes.presence(message, this.#myClientId);
-			events.presence(message, this.#myClientId);
+			this.#sizes.presence(message, this.#clientId);
+			events.presence(message, this.#clientId);
 			break;
 		case 'exit':
-			this.#exitKnown = true;
-			this.#feed.then(() => this.#banner.exit(message));
+			this.#exitShown = true;
+			this.#feed.whenParsed(() => this.#banner.exit(message));
 			break;
 		case 'lease':
 			this.keyboard.onMessage(message);
@@ -378,11 +384,11 @@ export class SessionView {
 
 	#onAttached(message: AttachedMessage): void {
 		const { api, events } = this.#options;
-		this.#myClientId = message.clientId;
+		this.#clientId = message.clientId;
 		if (this.#epoch !== message.epoch)
 			this.#resetForNewSession();
 		this.#epoch = message.epoch;
-		this.#exitKnown = false;
+		this.#exitShown = false;
 		this.#clipboard = message.clipboard;
 		this.#history.attached(message.scrollback);
 		this.#clusters.setSession(message.unicode);
@@ -395,7 +401,7 @@ export class SessionView {
 		}
 		// The session has exited already. If we resumed after its `exit` message, fetch the status.
 		void api.session(this.id).then(({ exit }) => {
-			if (!this.#exitKnown && exit !== null)
+			if (!this.#exitShown && exit !== null)
 				this.#banner.exit(exit);
 		}, () => undefined);
 	}
@@ -419,7 +425,7 @@ export class SessionView {
 		this.#options.events.bell();
 	}
 
-	/** Only for live output, and not for viewers. */
+	/** Copy a program's text, but not again for output that is replayed, and not for viewers. */
 	#putOnClipboard(text: string): void {
 		if (this.#clipboard && this.#input.live)
 			void copyText(text, 'A program in the session has copied text.');

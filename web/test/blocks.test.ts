@@ -107,12 +107,12 @@ function marked() {
 		terminal, marks,
 		async output(text: string): Promise<number> {
 			const data = bytes(text);
-			marks.pass(data, offset, (piece, from) => feed.bytes(piece, from), (run) => feed.then(run));
+			marks.pass(data, offset, (piece, from) => feed.write(piece, from), (run) => feed.whenParsed(run));
 			await parsed(terminal);
 			return offset += data.length;
 		},
 		async snapshot(text: string, lines: number, line: number): Promise<void> {
-			feed.snapshot(bytes(`\x18\x1bc${text}`), () => marks.beginSnapshot(), () => marks.endSnapshot(snapshotMessage({ lines, line })));
+			feed.writeSnapshot(bytes(`\x18\x1bc${text}`), () => marks.beginSnapshot(), () => marks.endSnapshot(snapshotMessage({ lines, line })));
 			await parsed(terminal);
 		},
 	};

@@ -26,10 +26,10 @@ class SlowTerminal implements FeedTarget {
 test('an event runs after the bytes before it are parsed', () => {
 	const terminal = new SlowTerminal();
 	const feed = new Feed(terminal, () => undefined);
-	feed.bytes(bytes('a'), 0);
-	feed.then(() => terminal.log.push('resize'));
-	feed.bytes(bytes('b'), 1);
-	feed.then(() => terminal.log.push('ready'));
+	feed.write(bytes('a'), 0);
+	feed.whenParsed(() => terminal.log.push('resize'));
+	feed.write(bytes('b'), 1);
+	feed.whenParsed(() => terminal.log.push('ready'));
 	assert.deepEqual(terminal.log, []);
 	terminal.parse();
 	assert.deepEqual(terminal.log, ['a', 'resize', 'b', 'ready']);
@@ -41,13 +41,13 @@ test('too many unparsed bytes: the rest is dropped, and fetched again from its f
 	const feed = new Feed(terminal, (offset) => resumed.push(offset));
 	const mebibyte = new Uint8Array(1 << 20);
 	for (let i = 0; i < 20; i++)
-		feed.bytes(mebibyte, i << 20);
-	feed.then(() => terminal.log.push('ready'));
+		feed.write(mebibyte, i << 20);
+	feed.whenParsed(() => terminal.log.push('ready'));
 	assert.deepEqual(resumed, []);
 	terminal.parse();
 	assert.deepEqual(resumed, [16 << 20]);
 	assert.equal(terminal.log.length, 16);
-	feed.bytes(bytes('on'), 16 << 20);
+	feed.write(bytes('on'), 16 << 20);
 	terminal.parse();
 	assert.equal(terminal.log[16], 'on');
 });
@@ -57,10 +57,10 @@ test('a snapshot replaces dropped bytes', () => {
 	const resumed: number[] = [];
 	const feed = new Feed(terminal, (offset) => resumed.push(offset));
 	for (let i = 0; i < 20; i++)
-		feed.bytes(new Uint8Array(1 << 20), i << 20);
-	feed.snapshot(bytes('screen'), () => undefined, () => terminal.log.push('left'));
+		feed.write(new Uint8Array(1 << 20), i << 20);
+	feed.writeSnapshot(bytes('screen'), () => undefined, () => terminal.log.push('left'));
 	terminal.parse();
-	feed.bytes(bytes('on'), 99 << 20);
+	feed.write(bytes('on'), 99 << 20);
 	terminal.parse();
 	assert.deepEqual(resumed, []);
 	assert.deepEqual(terminal.log.slice(16), ['screen', 'left', 'on']);
@@ -70,8 +70,8 @@ test('a large snapshot is parsed without a pause, and the terminal is resized be
 	const terminal = newTerminal();
 	const feed = new Feed(terminal, () => undefined);
 	const log: string[] = [];
-	feed.bytes(bytes('old\r\n'.repeat(2000)), 0);
-	feed.bytes(bytes('\x1b]0;cut in two \xc3'), 10_000);
+	feed.write(bytes('old\r\n'.repeat(2000)), 0);
+	feed.write(bytes('\x1b]0;cut in two \xc3'), 10_000);
 	let pauses = 0;
 	let entered = 0;
 	const pause = () => {
@@ -80,12 +80,12 @@ test('a large snapshot is parsed without a pause, and the terminal is resized be
 	};
 	let timer = setImmediate(pause);
 	const long = numbered(1, 9000).map((line) => line.padEnd(90, '.'));
-	feed.snapshot(snapshotOf([...long, 'end']), () => {
+	feed.writeSnapshot(snapshotOf([...long, 'end']), () => {
 		entered = pauses;
 		log.push(`enter ${row(terminal, 0)}`);
 		terminal.resize(100, 12);
 	}, () => log.push(`left after ${pauses - entered} pauses`));
-	feed.bytes(bytes(' and on'), 20_000);
+	feed.write(bytes(' and on'), 20_000);
 	await parsed(terminal);
 	clearImmediate(timer);
 	assert.deepEqual(log, ['enter old', 'left after 0 pauses']);
@@ -98,10 +98,10 @@ test('a reset by a program is not taken for a snapshot', async () => {
 	const terminal = newTerminal();
 	const feed = new Feed(terminal, () => undefined);
 	const log: string[] = [];
-	feed.bytes(bytes('\x1bcone'), 0);
-	feed.then(() => log.push('one'));
-	feed.snapshot(snapshotOf(['two']), () => log.push('enter'), () => log.push('left'));
-	feed.bytes(bytes('\x1bcthree'), 7);
+	feed.write(bytes('\x1bcone'), 0);
+	feed.whenParsed(() => log.push('one'));
+	feed.writeSnapshot(snapshotOf(['two']), () => log.push('enter'), () => log.push('left'));
+	feed.write(bytes('\x1bcthree'), 7);
 	await parsed(terminal);
 	assert.deepEqual(log, ['one', 'enter', 'left']);
 	assert.equal(row(terminal, 0), 'three');

@@ -16,13 +16,13 @@ function reader() {
 	return {
 		terminal, history, asked, can,
 		async output(lines: readonly string[]): Promise<void> {
-			feed.bytes(bytes(lines.map((line) => `\r\n${line}`).join('')), 0);
+			feed.write(bytes(lines.map((line) => `\r\n${line}`).join('')), 0);
 			await parsed(terminal);
 		},
 		/** lines: the last lines of a history of fields.total lines (default: all of it). */
 		async snapshot(lines: readonly string[], fields: Partial<SnapshotMessage> = {}): Promise<void> {
 			const message = snapshotMessage({ cols: 40, rows: 10, reason: 'attach', ...fields, lines: lines.length - 10 });
-			feed.snapshot(snapshotOf(lines), () => history.beginSnapshot(() => terminal.resize(message.cols, message.rows)),
+			feed.writeSnapshot(snapshotOf(lines), () => history.beginSnapshot(() => terminal.resize(message.cols, message.rows)),
 				() => history.endSnapshot({ ...message, total: Math.max(message.total, message.lines) }));
 			await parsed(terminal);
 		},

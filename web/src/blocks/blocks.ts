@@ -97,8 +97,8 @@ export class Blocks {
 
 	/** See Marks.pass(). */
 	pass(data: Uint8Array, offset: number, pass: (data: Uint8Array, offset: number) => void,
-		then: (run: () => void) => void): void {
-		this.#marks.pass(data, offset, pass, then);
+		whenParsed: (run: () => void) => void): void {
+		this.#marks.pass(data, offset, pass, whenParsed);
 	}
 
 	beginSnapshot(): void {

@@ -44,13 +44,13 @@ export class Marks {
 		});
 	}
 
-	/** Pass bytes on in pieces that end after each mark. then: runs a function when the bytes before it are parsed. */
+	/** Pass bytes on in pieces that end after each mark. whenParsed: runs a function when the bytes before it are parsed. */
 	pass(data: Uint8Array, offset: number, pass: (data: Uint8Array, offset: number) => void,
-		then: (run: () => void) => void): void {
+		whenParsed: (run: () => void) => void): void {
 		let from = 0;
 		for (const { at } of this.#scanner.scan(data, offset)) {
 			pass(data.subarray(from, at), offset + from);
-			then(() => this.#record(offset + at));
+			whenParsed(() => this.#record(offset + at));
 			from = at;
 		}
 		if (from < data.length)

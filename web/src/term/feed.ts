@@ -33,7 +33,7 @@ export class Feed {
 	}
 
 	/** parsed: called when the bytes are in the terminal; never if they are dropped. */
-	bytes(data: Uint8Array, offset: number, parsed?: () => void): void {
+	write(data: Uint8Array, offset: number, parsed?: () => void): void {
 		if (this.#dropping === null && this.#pending + data.length > HIGH_WATER)
 			this.#dropping = { from: offset };
 		if (this.#dropping === null)
@@ -45,16 +45,16 @@ export class Feed {
 	 * written as one piece, which xterm.js parses without a pause: no frame is drawn and no key is handled between begin, which
 	 * the reset calls, and end.
 	 */
-	snapshot(data: Uint8Array, begin: () => void, end: () => void): void {
+	writeSnapshot(data: Uint8Array, begin: () => void, end: () => void): void {
 		this.#dropping = null;
-		this.then(() => {
+		this.whenParsed(() => {
 			this.#onReset = begin;
 		});
 		this.#write(data, end);
 	}
 
 	/** Run when the bytes so far are parsed. */
-	then(run: () => void): void {
+	whenParsed(run: () => void): void {
 		if (this.#dropping === null)
 			this.#target.write('', run);
 	}

@@ -13,7 +13,7 @@ export class PageTitle {
 	constructor() {
 		document.addEventListener('visibilitychange', () => {
 			if (document.visibilityState === 'visible' && this.#rang)
-				this.bell();
+				this.ring();
 		});
 	}
 
@@ -23,13 +23,13 @@ export class PageTitle {
 		this.#rang = false;
 	}
 
-	session(name: string): void {
+	setSession(name: string): void {
 		this.#session = name;
 		this.#show();
 	}
 
 	/** The number of sessions that wait for input. */
-	waiting(count: number): void {
+	setWaiting(count: number): void {
 		if (count === this.#waiting)
 			return;
 		this.#waiting = count;
@@ -37,13 +37,13 @@ export class PageTitle {
 		this.#show();
 	}
 
-	program(title: string): void {
+	setProgram(title: string): void {
 		this.#program = title;
 		this.#show();
 	}
 
 	/** Mark the title for a moment, or in a hidden tab until it is visible. */
-	bell(): void {
+	ring(): void {
 		this.#rang = true;
 		this.#show();
 		window.clearTimeout(this.#timer);

@@ -5,13 +5,22 @@ import { recall, remember } from './storage';
 /** A narrow window or a phone in landscape: as in sidebar.css. */
 const narrow = window.matchMedia('(max-width: 700px), (pointer: coarse) and (max-height: 500px)');
 
+export interface SidebarOptions {
+	readonly list: HTMLElement;
+	readonly inbox: HTMLElement;
+	readonly create: () => void;
+	readonly createFromDialog: () => void;
+	readonly openWall: () => void;
+	/** null: the page has no login that could be ended. */
+	readonly signOut: (() => void) | null;
+}
+
 /** The sidebar with the session list. On a phone it is a drawer over the terminal. */
 export class Sidebar {
 	readonly element: HTMLElement;
 	readonly backdrop = h('div', { class: 'backdrop', click: () => this.close() });
 
-	constructor(list: HTMLElement, inbox: HTMLElement, create: () => void, createAs: () => void, wall: () => void,
-		signOut: (() => void) | null) {
+	constructor({ list, inbox, create, createFromDialog, openWall, signOut }: SidebarOptions) {
 		this.element = h('aside', {
 			id: 'sidebar', class: 'sidebar', 'aria-label': 'Sessions',
 			keydown: (event: KeyboardEvent) => {
@@ -23,14 +32,14 @@ export class Sidebar {
 		inbox,
 		h('div', { class: 'sidebar-head' }, h('h2', {}, 'Sessions'), h('span', { class: 'spring' }),
 			h('button', {
-				type: 'button', class: 'icon-button small', click: wall, 'data-testid': 'wall-button',
+				type: 'button', class: 'icon-button small', click: openWall, 'data-testid': 'wall-button',
 				title: 'Show all sessions (Ctrl+Shift+L)', 'aria-label': 'Show all sessions',
 			}, icon('tiles')),
 			h('span', { class: 'split-button' }, h('button', {
 				type: 'button', class: 'button small', click: create, 'data-testid': 'new-session',
 				title: 'New session in the directory of this one',
 			}, icon('add'), 'New'), h('button', {
-				type: 'button', class: 'button small', click: createAs, 'data-testid': 'new-session-as',
+				type: 'button', class: 'button small', click: createFromDialog, 'data-testid': 'new-session-as',
 				'aria-label': 'New session: name, directory, shell', 'aria-haspopup': 'dialog', title: 'Name, directory, shell',
 			}, icon('down')))),
 		list,

@@ -6,6 +6,13 @@ import { icon } from './icons';
 const SLOW_MS = 150;
 const VERY_SLOW_MS = 400;
 
+export interface StatusBarOptions {
+	/** null: this page may not change the size policy. */
+	readonly sizeMenu: HTMLElement | null;
+	readonly showShortcuts: () => void;
+	readonly openSettings: () => void;
+}
+
 /** The line at the bottom: connection, latency, ports, lease and size. */
 export class StatusBar {
 	readonly element: HTMLElement;
@@ -18,8 +25,7 @@ export class StatusBar {
 	#badge = h('span', { class: 'size-place' });
 	#size = h('span', { class: 'size', title: 'Size of the session' });
 
-	/** sizeMenu: null if this page may not change the size policy. */
-	constructor(sizeMenu: HTMLElement | null, showShortcuts: () => void, openSettings: () => void) {
+	constructor({ sizeMenu, showShortcuts, openSettings }: StatusBarOptions) {
 		this.element = h('footer', { class: 'status-bar' },
 			this.#state, this.#latency, this.#ports, h('span', { class: 'spring' }), this.#lease, this.#badge, this.#size,
 			sizeMenu, h('button', {
@@ -33,7 +39,7 @@ export class StatusBar {
 	}
 
 	/** See SessionViewEvents.connection(). */
-	connection(state: ConnectionState, behind: boolean, silentMs: number): void {
+	showConnection(state: ConnectionState, behind: boolean, silentMs: number): void {
 		const silent = silentMs > 0 && state.kind === 'live';
 		const catchingUp = behind && state.kind === 'live';
 		const text = silent ? `No answer for ${Math.floor(silentMs / 1000)} s` : catchingUp ? 'Catching up…' : describe(state);
@@ -44,24 +50,24 @@ export class StatusBar {
 			this.#latency.textContent = '';
 	}
 
-	latency(ms: number): void {
+	showLatency(ms: number): void {
 		this.#latency.textContent = ms < 1 ? '<1 ms' : `${Math.round(ms)} ms`;
 		this.#latency.dataset['speed'] = ms < SLOW_MS ? 'good' : ms < VERY_SLOW_MS ? 'slow' : 'bad';
 	}
 
-	badge(badge: HTMLElement): void {
+	setBadge(badge: HTMLElement): void {
 		this.#badge.replaceChildren(badge);
 	}
 
-	ports(offers: HTMLElement): void {
+	setPorts(offers: HTMLElement): void {
 		this.#ports.replaceChildren(offers);
 	}
 
-	lease(badge: HTMLElement): void {
+	setLease(badge: HTMLElement): void {
 		this.#lease.replaceChildren(badge);
 	}
 
-	size(size: Size): void {
+	showSize(size: Size): void {
 		this.#size.textContent = `${size.cols}×${size.rows}`;
 	}
 }

@@ -53,12 +53,12 @@ export class TopBar {
 		keepFocusOutside(this.element);
 	}
 
-	session(name: string): void {
+	setSession(name: string): void {
 		this.#name.textContent = name;
 	}
 
 	/** Show the role, except to owners. */
-	role(role: Role): void {
+	setRole(role: Role): void {
 		this.#role.hidden = false;
 		this.#role.dataset['role'] = role;
 		this.#role.replaceChildren(icon(role === 'viewer' ? 'eye' : 'keyboard'), ROLE_LABELS[role]);

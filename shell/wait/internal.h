@@ -95,7 +95,7 @@ void wait_look_later(struct waits *h, uint64_t at);
 /* Feed output to all patterns. Returns whether some remains, or a worker is busy with it. */
 bool wait_feed(struct waits *h);
 
-/* The worker is back: free what was to be freed, and look at all waits. */
+/* The worker is done: free what waited for that, and look at all waits. */
 void waits_on_worker_back(struct waits *h);
 
 /* Whether a condition has a pattern that has not matched all output yet. */
@@ -127,6 +127,24 @@ bool wait_can_become_true(const struct waits *h, const struct wait *w, const str
 
 /* Note whether the rows of the screen have changed. */
 void wait_note_rows(struct waits *h);
+
+/* Check all waits, and call the waiters of those that are over. */
+void waits_look(struct waits *h);
+
+/* w has just ended: complete its result, and release what it does not need any more. */
+void wait_settle(struct wait *w);
+
+/* Call all waiters of w, which is over. */
+void wait_tell_waiters(struct wait *w);
+
+/* Remove and free w. While a worker has its conditions, waits_on_worker_back() does that. */
+void wait_forget(struct wait *w);
+
+/* Free w, which is in no list. */
+void wait_destroy(struct wait *w);
+
+/* Free the patterns of w. */
+void wait_free_patterns(struct wait *w);
 
 /* End w. fired: the index of the condition, or -1. */
 void wait_end(struct wait *w, int fired, enum wait_type type);

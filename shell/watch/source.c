@@ -1,13 +1,9 @@
 /*
- * A directory is opened once, and both watched and read through this descriptor, so that renames in between do
- * not matter. While it is read, the kernel's queue is not: what is found in it is reported before what happens
- * in it.
- *
- * inotify watches inodes: a directory that is renamed within the tree keeps its watch, and so do all below it.
- * The two events of a rename need not be adjacent. If the second one does not come, the directory has left the
- * tree.
+ * Opens, reads and watches directories; source_queue.c handles inotify's events. A directory is opened once, and both
+ * watched and read through this descriptor, so that renames in between do not matter. While it is read, the kernel's queue
+ * is not: what is found in it is reported before what happens in it.
  */
-#include "shell/watch/source.h"
+#include "shell/watch/source_internal.h"
 
 #include "shell/clock.h"
 #include "shell/dir.h"
@@ -26,10 +22,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define READ_SIZE 8192u  /* bytes of the kernel's queue, in a step */
-#define LOOKED_MAX 256u  /* entries of directories, in a step */
-#define MOVE_WAIT_MS 20u /* for the second half of a rename */
-#define DIRECTORIES_STEP 64u
+#define ENTRIES_MAX 256u    /* entries of directories, in a step */
+#define DIRECTORIES_MAX 64u /* directories that are opened, in a step */
 
 static struct watch_event *create_event(
 	enum watch_type type, bool is_directory, const char *path, size_t length)
@@ -53,7 +47,7 @@ void watch_event_unref(struct watch_event *e)
 		free(e);
 }
 
-static void fail(struct source *s, int error)
+void source_fail(struct source *s, int error)
 {
 	if (s->end == SOURCE_RUNNING) {
 		s->end = SOURCE_FAILED;
@@ -63,19 +57,19 @@ static void fail(struct source *s, int error)
 
 /* Events */
 
-static void add_event(
+void source_add_event(
 	struct source *s, enum watch_type type, bool is_directory, const char *path, size_t length)
 {
-	/* READ_SIZE and LOOKED_MAX keep a step below this. */
+	/* The limits of a step (READ_SIZE, ENTRIES_MAX) keep it below this. */
 	if (s->events_count == SOURCE_EVENTS_MAX) {
-		fail(s, -EOVERFLOW);
+		source_fail(s, -EOVERFLOW);
 		return;
 	}
 	struct watch_event *e = create_event(type, is_directory, path, length);
 	if (e)
 		s->events[s->events_count++] = e;
 	else
-		fail(s, -ENOMEM);
+		source_fail(s, -ENOMEM);
 }
 
 /* The path for events of name in a directory. Returns its length, 0 if it is too long. */
@@ -94,12 +88,12 @@ static size_t event_path(const struct source *s, const struct directory *d, cons
 	return length > 0 ? root + length : 0;
 }
 
-static void report_loss(struct source *s)
+void source_report_loss(struct source *s)
 {
-	add_event(s, WATCH_RESYNC, false, "", 0);
+	source_add_event(s, WATCH_RESYNC, false, "", 0);
 }
 
-static void report_event(struct source *s, enum watch_type type, const struct directory *d,
+void source_report_event(struct source *s, enum watch_type type, const struct directory *d,
 	const char *name, bool is_directory)
 {
 	char path[2 * PATH_MAX];
@@ -107,9 +101,9 @@ static void report_event(struct source *s, enum watch_type type, const struct di
 		return;
 	size_t length = event_path(s, d, name, path);
 	if (length == 0)
-		report_loss(s);
+		source_report_loss(s);
 	else if (watch_filter_matches(&s->filter, type, path, length, strlen(s->path)))
-		add_event(s, type, is_directory, path, length);
+		source_add_event(s, type, is_directory, path, length);
 }
 
 /* Directories */
@@ -126,57 +120,54 @@ static void stop_reading(struct source *s)
 	if (s->dir)
 		closedir(s->dir);
 	s->dir = NULL;
-	s->looking = NULL;
+	s->reading = NULL;
 }
 
-static void forget_move(struct source *s, unsigned i)
+void source_forget_move(struct source *s, unsigned i)
 {
 	s->moves[i] = s->moves[--s->moves_count];
 }
 
-/* Remove a directory and all below it from the tree. */
-static void remove_directory(struct source *s, struct directory *d)
+void source_remove_directory(struct source *s, struct directory *d)
 {
 	size_t before = s->tree.count;
-	if (s->looking && tree_is_below(s->looking, d))
+	if (s->reading && tree_is_below(s->reading, d))
 		stop_reading(s);
 	for (unsigned i = s->moves_count; i-- > 0;)
 		if (tree_is_below(s->moves[i].directory, d))
-			forget_move(s, i);
+			source_forget_move(s, i);
 	tree_remove(&s->tree, d, remove_watch, s);
 	atomic_fetch_sub(s->total, (unsigned)(before - s->tree.count));
 }
 
-/* Whether events below parent/name may be reported. */
-static bool is_reported(struct source *s, const struct directory *parent, const char *name)
+bool source_is_reported(struct source *s, const struct directory *parent, const char *name)
 {
 	char path[2 * PATH_MAX];
 	size_t length = event_path(s, parent, name, path);
 	return length > 0 && !watch_filter_prunes(&s->filter, path, length, strlen(s->path));
 }
 
-/* A directory exists: add it and queue it for reading. fresh: report its content as created. */
-static void add_directory(struct source *s, struct directory *parent, const char *name, bool fresh)
+void source_add_directory(struct source *s, struct directory *parent, const char *name, bool fresh)
 {
 	size_t length = strlen(name);
 	struct directory *d = tree_find(&s->tree, parent, name, length);
-	if (!s->filter.recursive || !is_reported(s, parent, name))
+	if (!s->filter.recursive || !source_is_reported(s, parent, name))
 		return;
 	if (!d) {
 		if (s->tree.count >= SOURCE_DIRECTORIES_MAX ||
 			atomic_load(s->total) >= SOURCE_DIRECTORIES_TOTAL_MAX) {
-			fail(s, -ERR_LIMIT);
+			source_fail(s, -ERR_LIMIT);
 			return;
 		}
 		d = tree_add(&s->tree, parent, name, length);
 		if (!d) {
-			fail(s, -ENOMEM);
+			source_fail(s, -ENOMEM);
 			return;
 		}
 		atomic_fetch_add(s->total, 1);
 		d->fresh = fresh;
 		tree_queue(&s->tree, d);
-	} else if (s->again) {
+	} else if (s->rereads) {
 		tree_queue(&s->tree, d);
 	}
 	d->seen = s->sweep;
@@ -258,7 +249,7 @@ static void start_reading(struct source *s, struct directory *d)
 	if (rc == 0 && !(s->dir = fdopendir(fd)))
 		rc = -errno;
 	if (rc == 0) {
-		s->looking = d;
+		s->reading = d;
 		s->sweep++;
 		return;
 	}
@@ -268,9 +259,9 @@ static void start_reading(struct source *s, struct directory *d)
 		s->unwatched++;
 	/* It was renamed or deleted: the kernel's queue has an event for that. */
 	else if (!is_gone(rc))
-		fail(s, rc);
+		source_fail(s, rc);
 	if (!d->parent && s->end == SOURCE_RUNNING)
-		fail(s, rc);
+		source_fail(s, rc);
 }
 
 static bool is_directory_entry(const struct source *s, const struct dirent *e)
@@ -285,15 +276,15 @@ static bool is_directory_entry(const struct source *s, const struct dirent *e)
 /* A directory has been read. After an overflow, remove the known children that were not found. */
 static void end_reading(struct source *s)
 {
-	struct directory *d = s->looking, *each, *next;
+	struct directory *d = s->reading, *each, *next;
 	d->fresh = false;
 	closedir(s->dir);
 	s->dir = NULL;
-	s->looking = NULL;
+	s->reading = NULL;
 	for (each = d->children; each; each = next) {
 		next = each->next;
-		if (s->again && each->seen != s->sweep)
-			remove_directory(s, each);
+		if (s->rereads && each->seen != s->sweep)
+			source_remove_directory(s, each);
 	}
 }
 
@@ -314,10 +305,10 @@ static unsigned read_entries(struct source *s, unsigned most)
 			continue;
 		bool directory = is_directory_entry(s, e);
 		count++;
-		if (s->looking->fresh)
-			report_event(s, WATCH_CREATE, s->looking, e->d_name, directory);
+		if (s->reading->fresh)
+			source_report_event(s, WATCH_CREATE, s->reading, e->d_name, directory);
 		if (directory)
-			add_directory(s, s->looking, e->d_name, s->looking->fresh);
+			source_add_directory(s, s->reading, e->d_name, s->reading->fresh);
 	}
 	return count;
 }
@@ -334,9 +325,9 @@ static bool open_root(struct source *s)
 		st.st_ino == s->inode)
 		return true;
 	if (s->root_fd < 0 && !is_gone(s->root_fd))
-		fail(s, s->root_fd);
+		source_fail(s, s->root_fd);
 	else if (s->tree.root->wd == TREE_UNWATCHED)
-		fail(s, -ENOENT);
+		source_fail(s, -ENOENT);
 	else if (s->end == SOURCE_RUNNING)
 		s->end = SOURCE_MOVED;
 	return false;
@@ -356,201 +347,16 @@ static void read_directories(struct source *s)
 		close_root(s);
 		return;
 	}
-	while (s->end == SOURCE_RUNNING && entries < LOOKED_MAX && directories < DIRECTORIES_STEP &&
+	while (s->end == SOURCE_RUNNING && entries < ENTRIES_MAX && directories < DIRECTORIES_MAX &&
 		(s->dir || s->tree.line)) {
 		if (s->dir) {
-			entries += read_entries(s, LOOKED_MAX - entries);
+			entries += read_entries(s, ENTRIES_MAX - entries);
 			continue;
 		}
 		start_reading(s, s->tree.line);
 		directories++;
 	}
 	close_root(s);
-}
-
-/* The kernel's queue */
-
-/* A directory was renamed: queue those below it that could not be opened by the old name. */
-static void queue_unwatched(struct source *s, struct directory *top)
-{
-	struct directory *d = top;
-	for (;;) {
-		if (d->wd == TREE_UNWATCHED) {
-			d->fresh = true;
-			tree_queue(&s->tree, d);
-		}
-		if (d->children) {
-			d = d->children;
-			continue;
-		}
-		while (d != top && !d->next)
-			d = d->parent;
-		if (d == top)
-			return;
-		d = d->next;
-	}
-}
-
-static void begin_move(struct source *s, struct directory *d, uint32_t cookie)
-{
-	if (s->moves_count == SOURCE_MOVES_MAX) {
-		remove_directory(s, d); /* the second half adds it as a new one */
-		return;
-	}
-	s->moves[s->moves_count++] = (struct source_move){
-		.cookie = cookie, .since_ms = clock_monotonic_ms(), .directory = d};
-}
-
-/* Complete a rename. Returns false if its first half is not known. */
-static bool end_move(struct source *s, struct directory *parent, const char *name, uint32_t cookie)
-{
-	unsigned i = 0;
-	while (i < s->moves_count && s->moves[i].cookie != cookie)
-		i++;
-	if (i == s->moves_count)
-		return false;
-	struct directory *d = s->moves[i].directory;
-	forget_move(s, i);
-	if (tree_is_below(parent, d) || !s->filter.recursive || !is_reported(s, parent, name)) {
-		remove_directory(s, d);
-		return true;
-	}
-	int rc = tree_move(&s->tree, d, parent, name, strlen(name));
-	if (rc < 0)
-		fail(s, rc);
-	else
-		queue_unwatched(s, d);
-	return true;
-}
-
-/* Remove the directories whose rename was not completed in time: they have left the tree. */
-static void end_moves(struct source *s)
-{
-	uint64_t now = s->moves_count > 0 ? clock_monotonic_ms() : 0;
-	for (unsigned i = s->drained ? s->moves_count : 0; i-- > 0;)
-		if (i < s->moves_count && now - s->moves[i].since_ms >= MOVE_WAIT_MS)
-			remove_directory(s, s->moves[i].directory);
-	s->wait_ms = s->moves_count > 0 ? MOVE_WAIT_MS : 0;
-}
-
-static bool is_moving(const struct source *s, const struct directory *d)
-{
-	for (unsigned i = 0; i < s->moves_count; i++)
-		if (s->moves[i].directory == d)
-			return true;
-	return false;
-}
-
-/* Update the tree by an event about a subdirectory. */
-static void update_directory(
-	struct source *s, struct directory *parent, const struct inotify_event *e)
-{
-	struct directory *d = tree_find(&s->tree, parent, e->name, strlen(e->name));
-	if (e->mask & IN_MOVED_FROM) {
-		if (d)
-			begin_move(s, d, e->cookie);
-		return;
-	}
-	if (!(e->mask & (IN_CREATE | IN_MOVED_TO | IN_DELETE)))
-		return;
-	/* A created directory that is already known was found by reading its parent, unless it is being renamed. */
-	if (d && (!(e->mask & IN_CREATE) || is_moving(s, d))) {
-		remove_directory(s, d);
-		/* It replaced another, or was found by reading the parent: events may have been missed. */
-		if (e->mask & IN_MOVED_TO)
-			report_loss(s);
-	}
-	if ((e->mask & IN_MOVED_TO) && end_move(s, parent, e->name, e->cookie))
-		return;
-	if (!(e->mask & IN_DELETE))
-		add_directory(s, parent, e->name, true);
-}
-
-static const struct {
-	uint32_t bit;
-	enum watch_type type;
-} event_types[] = {
-	{IN_CREATE, WATCH_CREATE},
-	{IN_MODIFY, WATCH_MODIFY},
-	{IN_DELETE, WATCH_DELETE},
-	{IN_MOVED_FROM, WATCH_MOVE_FROM},
-	{IN_MOVED_TO, WATCH_MOVE_TO},
-	{IN_ATTRIB, WATCH_ATTRIB},
-};
-
-static void end_root(struct source *s, enum source_end end)
-{
-	if (end == SOURCE_DELETED && !s->filter.name[0] &&
-		watch_filter_matches(
-			&s->filter, WATCH_DELETE, s->path, strlen(s->path), strlen(s->path)))
-		add_event(s, WATCH_DELETE, true, s->path, strlen(s->path));
-	s->end = end;
-}
-
-/* inotify's queue has overflowed: read the whole tree again. */
-static void handle_overflow(struct source *s)
-{
-	report_loss(s);
-	s->again = true;
-	tree_queue(&s->tree, s->tree.root);
-}
-
-static void handle_event(struct source *s, const struct inotify_event *e)
-{
-	if (e->mask & IN_Q_OVERFLOW) {
-		handle_overflow(s);
-		return;
-	}
-	struct directory *d = tree_find_wd(&s->tree, e->wd);
-	if (!d)
-		return;
-	bool root = !d->parent;
-	if (e->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
-		if (root)
-			end_root(s,
-				e->mask & IN_DELETE_SELF       ? SOURCE_DELETED
-					: e->mask & IN_UNMOUNT ? SOURCE_UNMOUNTED
-							       : SOURCE_MOVED);
-		return;
-	}
-	if (e->mask & IN_IGNORED) {
-		(void)tree_set_wd(&s->tree, d, TREE_UNWATCHED);
-		return;
-	}
-	if (e->len == 0)
-		return;
-	uint32_t mask = e->mask;
-	if (temp_name_matches(e->name)) {
-		if (mask & IN_MOVED_FROM)
-			s->replacing = e->cookie;
-		return;
-	}
-	if ((mask & IN_MOVED_TO) && !(mask & IN_ISDIR) && e->cookie == s->replacing)
-		mask = IN_MODIFY; /* a temporary file has replaced this one */
-	for (size_t i = 0; i < sizeof event_types / sizeof *event_types; i++)
-		if (mask & event_types[i].bit)
-			report_event(s, event_types[i].type, d, e->name, (e->mask & IN_ISDIR) != 0);
-	if (e->mask & IN_ISDIR)
-		update_directory(s, d, e);
-}
-
-/* Read events. Returns whether there may be more. */
-static bool read_queue(struct source *s)
-{
-	_Alignas(struct inotify_event) char buffer[READ_SIZE];
-	ssize_t n = read(s->fd, buffer, sizeof buffer);
-	s->drained = n < 0 && errno == EAGAIN;
-	if (n < 0) {
-		if (errno != EAGAIN && errno != EINTR)
-			fail(s, -errno);
-		return errno == EINTR;
-	}
-	for (ssize_t at = 0; at < n && s->end == SOURCE_RUNNING;) {
-		const struct inotify_event *e = (const void *)(buffer + at);
-		handle_event(s, e);
-		at += (ssize_t)(sizeof *e + e->len);
-	}
-	return n > 0;
 }
 
 /* Steps */
@@ -565,13 +371,13 @@ void source_step(struct source *s)
 	bool more = false;
 	s->drained = false;
 	if (!s->dir)
-		more = read_queue(s);
+		more = source_read_queue(s);
 	read_directories(s);
-	end_moves(s);
-	if (is_idle(s) && s->again && s->end == SOURCE_RUNNING) {
+	source_end_moves(s);
+	if (is_idle(s) && s->rereads && s->end == SOURCE_RUNNING) {
 		/* Files made in unwatched directories are unknown: clients must read again. */
-		s->again = false;
-		report_loss(s);
+		s->rereads = false;
+		source_report_loss(s);
 	}
 	s->ready |= is_idle(s) && s->end == SOURCE_RUNNING;
 	s->more = s->end == SOURCE_RUNNING && (more || !is_idle(s));

@@ -32,6 +32,7 @@ struct watch_event {
 	size_t length;  /* of path; 0: WATCH_RESYNC */
 	char path[];    /* absolute; any bytes */
 };
+
 /* Drop a reference; the last one frees the event. */
 void watch_event_unref(struct watch_event *e);
 
@@ -59,13 +60,13 @@ struct source {
 	ino_t inode;
 	struct tree tree;
 	uint64_t sweep;            /* counts reads of directories */
-	struct directory *looking; /* the directory that is being read, through dir */
+	struct directory *reading; /* the directory that is being read, through dir */
 	DIR *dir;
 	struct source_move moves[SOURCE_MOVES_MAX];
 	unsigned moves_count;
 	uint32_t replacing; /* cookie of the last rename of a temp_name_make() */
 	bool drained;       /* the kernel's queue was empty */
-	bool again;         /* the whole tree is being read again */
+	bool rereads;       /* the whole tree is being read again */
 	/* Results of a step: */
 	struct watch_event *events[SOURCE_EVENTS_MAX]; /* the caller removes them */
 	unsigned events_count;

@@ -31,7 +31,7 @@ static void close_all(void)
 	memory_api_close();
 }
 
-TestSuite(api_mcp_left, .init = open_all, .fini = close_all, .timeout = 60);
+TestSuite(api_mcp_detached, .init = open_all, .fini = close_all, .timeout = 60);
 
 /* Start a command for this caller. */
 static const struct exec *begin(const char *session, uint64_t caller)
@@ -53,7 +53,7 @@ static const char *read_notice(uint64_t caller)
 	return text;
 }
 
-Test(api_mcp_left, next_server_reports_their_end)
+Test(api_mcp_detached, next_server_reports_their_end)
 {
 	char want[256];
 	memory_shell_start("s");
@@ -69,7 +69,7 @@ Test(api_mcp_left, next_server_reports_their_end)
 	cr_expect_str_eq(read_notice(ME), "", "once");
 }
 
-Test(api_mcp_left, command_that_ended_without_a_server)
+Test(api_mcp_detached, command_that_ended_without_a_server)
 {
 	char want[256];
 	memory_shell_start("s");
@@ -83,7 +83,7 @@ Test(api_mcp_left, command_that_ended_without_a_server)
 	cr_expect_str_eq(read_notice(ME), "");
 }
 
-Test(api_mcp_left, ended_commands_and_those_of_no_caller_are_not_reported)
+Test(api_mcp_detached, ended_commands_and_those_of_no_caller_are_not_reported)
 {
 	memory_shell_start("s");
 	begin("s", ME);
@@ -96,7 +96,7 @@ Test(api_mcp_left, ended_commands_and_those_of_no_caller_are_not_reported)
 	cr_expect_str_eq(read_notice(0), "");
 }
 
-Test(api_mcp_left, command_is_forgotten_with_its_session)
+Test(api_mcp_detached, command_is_forgotten_with_its_session)
 {
 	memory_shell_start("s");
 	begin("s", ME);
@@ -107,7 +107,7 @@ Test(api_mcp_left, command_is_forgotten_with_its_session)
 	cr_expect_str_eq(read_notice(ME), "");
 }
 
-Test(api_mcp_left, queued_command_is_reported_as_not_started)
+Test(api_mcp_detached, queued_command_is_reported_as_not_started)
 {
 	char want[256];
 	struct exec *e;
@@ -143,7 +143,7 @@ static struct mcp_call *call_exec(struct mcp_call **slot, const char *scope, uin
 	return *slot;
 }
 
-Test(api_mcp_left, lost_call_leaves_its_command_running)
+Test(api_mcp_detached, lost_call_leaves_its_command_running)
 {
 	char want[256];
 	uint64_t client;
@@ -161,7 +161,7 @@ Test(api_mcp_left, lost_call_leaves_its_command_running)
 	cr_expect_str_eq(read_notice(client + 1), "");
 }
 
-Test(api_mcp_left, call_cancelled_at_its_beginning_leaves_its_command_running)
+Test(api_mcp_detached, call_cancelled_at_its_beginning_leaves_its_command_running)
 {
 	char want[256];
 	uint64_t client;
@@ -184,7 +184,7 @@ static void note(uint64_t client, unsigned number)
 	mcp_detached_add(&mcp.detached, &c);
 }
 
-Test(api_mcp_left, many_commands_of_one_client_do_not_replace_those_of_others)
+Test(api_mcp_detached, many_commands_of_one_client_do_not_replace_those_of_others)
 {
 	char want[256];
 	memory_shell_start("s");

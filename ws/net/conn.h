@@ -74,6 +74,14 @@ bool conn_set_principal(struct conn *c, const struct principal *p);
 /* Drop connections that have exceeded a time limit. */
 void conns_sweep(struct server *s);
 
+/* What a step of reading from a connection, or of writing to it, has come to. */
+enum step {
+	STEP_FAILED,  /* the connection is lost, or memory is short */
+	STEP_BLOCKED, /* the rest has to wait, for the peer or for more of the answer */
+	STEP_MORE,    /* there may be more to do at once */
+	STEP_DONE,    /* the answer has been sent */
+};
+
 /* Read decrypted bytes. Returns their number, 0 if it would block, -ENOTCONN at the end, or another negative errno. */
 long conn_read(struct conn *c, void *bytes, size_t size);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ws/net/chunked.h"
+#include "ws/net/conn.h"
 #include "ws/net/internal.h"
 
 /* Where the answer is. The moves are in http.c. */
@@ -140,8 +141,8 @@ void exchange_body_feed(struct exchange *x, char *bytes, size_t length, size_t *
 /* Whether the body comes too slowly. Call it once a second. */
 bool exchange_body_is_slow(struct exchange *x);
 
-/* stream.c: set x->event to what to send next. Returns 1, 0 when there is nothing, or -1. */
-int stream_next(struct exchange *x);
+/* Set x->event to what to send next. Returns STEP_BLOCKED when there is nothing. */
+enum step stream_next(struct exchange *x);
 
 /* x->event has been sent. */
 void stream_sent(struct exchange *x);

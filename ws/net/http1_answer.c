@@ -29,18 +29,18 @@ static bool add_out(struct conn *c, const char *text, size_t length)
 	return true;
 }
 
-int http1_send_out(struct conn *c)
+enum step http1_send_out(struct conn *c)
 {
 	while (c->out_sent < c->out_length) {
 		long n = conn_write(c, c->out + c->out_sent, c->out_length - c->out_sent);
 		if (n <= 0)
-			return n < 0 ? -1 : 0;
+			return n < 0 ? STEP_FAILED : STEP_BLOCKED;
 		c->out_sent += (size_t)n;
 	}
 	free(c->out);
 	c->out = NULL;
 	c->out_length = c->out_sent = 0;
-	return 1;
+	return STEP_MORE;
 }
 
 /* Where the next header is written. */
@@ -143,41 +143,38 @@ static void finish_exchange(struct conn *c)
 	http1_next(c);
 }
 
-/*
- * Write more of these bytes, of which x->sent are written. Returns 1, 0 when it would block, or -1 when the connection is
- * lost.
- */
-static int write_some(
+/* Write more of these bytes, of which x->sent are written. */
+static enum step write_some(
 	struct conn *c, struct exchange *x, const char *bytes, size_t length, size_t *sent)
 {
 	size_t left = length - x->sent;
 	if (left == 0)
-		return 1;
+		return STEP_MORE;
 	long n = conn_write(c, bytes + x->sent, left < PIECE_MAX ? left : PIECE_MAX);
 	if (n <= 0)
-		return n < 0 ? -1 : 0;
+		return n < 0 ? STEP_FAILED : STEP_BLOCKED;
 	x->sent += (size_t)n;
 	x->sent_total += (size_t)n;
 	*sent += (size_t)n;
-	return 1;
+	return STEP_MORE;
 }
 
-/* Send a piece of an answer in memory. Returns as send_piece(). */
-static int send_reply(struct conn *c, struct exchange *x, size_t *sent)
+/* Send a piece of an answer in memory. */
+static enum step send_reply(struct conn *c, struct exchange *x, size_t *sent)
 {
-	int rc = write_some(c, x, x->request->reply.body, exchange_length(x), sent);
-	return rc == 1 && x->sent == exchange_length(x) ? 2 : rc;
+	enum step step = write_some(c, x, x->request->reply.body, exchange_length(x), sent);
+	return step == STEP_MORE && x->sent == exchange_length(x) ? STEP_DONE : step;
 }
 
-/* Send a piece of an event. Returns as send_piece(). */
-static int send_event(struct conn *c, struct exchange *x, size_t *sent)
+/* Send a piece of an event. */
+static enum step send_event(struct conn *c, struct exchange *x, size_t *sent)
 {
-	int rc = x->event ? 1 : stream_next(x);
-	if (rc == 1)
-		rc = write_some(c, x, x->event, x->event_length, sent);
-	if (rc == 1 && x->sent == x->event_length)
+	enum step step = x->event ? STEP_MORE : stream_next(x);
+	if (step == STEP_MORE)
+		step = write_some(c, x, x->event, x->event_length, sent);
+	if (step == STEP_MORE && x->sent == x->event_length)
 		stream_sent(x);
-	return rc;
+	return step;
 }
 
 /* Write the frame of a chunk in front of a piece, if the answer is chunked. Returns false if memory is short. */
@@ -199,8 +196,8 @@ static bool end_download(struct conn *c, struct exchange *x)
 	return framed;
 }
 
-/* Get the next piece of a download. Returns as send_piece(). */
-static int pull_piece(struct conn *c, struct exchange *x)
+/* Get the next piece of a download. */
+static enum step pull_piece(struct conn *c, struct exchange *x)
 {
 	enum download_state state = x->head_only
 		? DOWNLOAD_END
@@ -208,41 +205,38 @@ static int pull_piece(struct conn *c, struct exchange *x)
 	switch (state) {
 	case DOWNLOAD_WAIT:
 		x->piece = NULL;
-		return 0;
+		return STEP_BLOCKED;
 	case DOWNLOAD_PIECE:
 		x->sent = 0;
-		return frame_piece(c, x, x->piece_length) ? 1 : -1;
+		return frame_piece(c, x, x->piece_length) ? STEP_MORE : STEP_FAILED;
 	case DOWNLOAD_END:
 		x->piece = NULL;
-		return end_download(c, x) ? 1 : -1;
+		return end_download(c, x) ? STEP_MORE : STEP_FAILED;
 	case DOWNLOAD_FAILED:
 		break;
 	}
-	return -1;
+	return STEP_FAILED;
 }
 
-/* Send a piece of a download. Returns as send_piece(). */
-static int send_download(struct conn *c, struct exchange *x, size_t *sent)
+/* Send a piece of a download. */
+static enum step send_download(struct conn *c, struct exchange *x, size_t *sent)
 {
 	if (!x->piece)
 		return pull_piece(c, x);
-	int rc = write_some(c, x, x->piece, x->piece_length, sent);
-	if (rc != 1 || x->sent < x->piece_length)
-		return rc;
+	enum step step = write_some(c, x, x->piece, x->piece_length, sent);
+	if (step != STEP_MORE || x->sent < x->piece_length)
+		return step;
 	x->piece = NULL;
 	bool framed = exchange_is_endless(x) && !x->http_1_0;
-	return !framed || add_out(c, "\r\n", 2) ? 1 : -1;
+	return !framed || add_out(c, "\r\n", 2) ? STEP_MORE : STEP_FAILED;
 }
 
-/*
- * Send a piece of the answer. Returns 1 when there may be more, 0 when it would block or there is nothing, 2 when
- * all has been sent, or -1 when the connection is lost.
- */
-static int send_piece(struct conn *c, struct exchange *x, size_t *sent)
+/* Send a piece of the answer. */
+static enum step send_piece(struct conn *c, struct exchange *x, size_t *sent)
 {
-	int rc = http1_send_out(c);
-	if (rc != 1)
-		return rc;
+	enum step step = http1_send_out(c);
+	if (step != STEP_MORE)
+		return step;
 	switch (x->state) {
 	case EXCHANGE_ANSWERED:
 		return send_reply(c, x, sent);
@@ -251,7 +245,7 @@ static int send_piece(struct conn *c, struct exchange *x, size_t *sent)
 	case EXCHANGE_DOWNLOADING:
 		return send_download(c, x, sent);
 	default:
-		return 2;
+		return STEP_DONE;
 	}
 }
 
@@ -287,7 +281,7 @@ static void abort_answer(struct conn *c, const struct exchange *x)
 void http1_answer(struct conn *c, struct exchange *x)
 {
 	size_t sent = 0;
-	int rc = 1;
+	enum step step = STEP_MORE;
 	if (x->state == EXCHANGE_PENDING) {
 		watch_answer(c, x, false);
 		return;
@@ -300,19 +294,20 @@ void http1_answer(struct conn *c, struct exchange *x)
 		conn_drop(c);
 		return;
 	}
-	while (rc == 1 && sent < HTTP1_TURN_MAX)
-		rc = send_piece(c, x, &sent);
-	if (rc < 0)
+	while (step == STEP_MORE && sent < HTTP1_TURN_MAX)
+		step = send_piece(c, x, &sent);
+	if (step == STEP_FAILED)
 		abort_answer(c, x);
-	else if (rc == 2)
+	else if (step == STEP_DONE)
 		finish_exchange(c);
 	else
 		watch_answer(c, x,
-			rc == 1 || c->out || x->event || x->piece || x->state == EXCHANGE_ANSWERED);
+			step == STEP_MORE || c->out || x->event || x->piece ||
+				x->state == EXCHANGE_ANSWERED);
 }
 
 bool http1_send_continue(struct conn *c)
 {
 	static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-	return add_out(c, text, sizeof text - 1) && http1_send_out(c) >= 0;
+	return add_out(c, text, sizeof text - 1) && http1_send_out(c) != STEP_FAILED;
 }

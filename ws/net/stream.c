@@ -18,8 +18,8 @@
 #define DOWNLOAD_WINDOW_MS 60000u /* of the rate check */
 #define CHUNK_FRAME_MAX 24        /* bytes around a chunk */
 
-/* Set x->event to before, text, after, as a chunk unless HTTP/1.0. Returns 0 or -1. */
-static int set_event(struct exchange *x, const char *before, const char *text, const char *after)
+/* Set x->event to before, text, after, as a chunk unless HTTP/1.0. Returns false if memory is short. */
+static bool set_event(struct exchange *x, const char *before, const char *text, const char *after)
 {
 	bool chunk = !x->http_1_0;
 	size_t length = strlen(before) + strlen(text) + strlen(after);
@@ -27,41 +27,41 @@ static int set_event(struct exchange *x, const char *before, const char *text, c
 	char frame[CHUNK_FRAME_MAX] = "";
 	x->event = malloc(size);
 	if (!x->event)
-		return -1;
+		return false;
 	if (chunk)
 		snprintf(frame, sizeof frame, "%zx\r\n", length);
 	x->event_length = (size_t)snprintf(
 		x->event, size, "%s%s%s%s%s", frame, before, text, after, chunk ? "\r\n" : "");
 	x->sent = 0;
-	return 0;
+	return true;
 }
 
-/* Set x->event to the last chunk; empty for HTTP/1.0 and HEAD. */
-static int set_end(struct exchange *x)
+/* Set x->event to the last chunk; empty for HTTP/1.0 and HEAD. Returns as set_event(). */
+static bool set_end(struct exchange *x)
 {
 	bool chunked = !x->http_1_0 && !x->head_only;
 	x->event = strdup(chunked ? "0\r\n\r\n" : "");
 	x->event_length = x->event ? strlen(x->event) : 0;
 	x->event_is_last = true;
 	x->sent = 0;
-	return x->event ? 0 : -1;
+	return x->event != NULL;
 }
 
-int stream_next(struct exchange *x)
+enum step stream_next(struct exchange *x)
 {
 	struct request *r = x->request;
 	char *json = x->head_only ? NULL : r->stream.next(r->stream.user);
-	int rc;
+	bool set;
 	if (json)
-		rc = set_event(x, "data: ", json, "\n\n");
+		set = set_event(x, "data: ", json, "\n\n");
 	else if (x->head_only || r->stream_complete)
-		rc = set_end(x);
+		set = set_end(x);
 	else if (x->quiet)
-		rc = set_event(x, ":", "", "\n\n");
+		set = set_event(x, ":", "", "\n\n");
 	else
-		return 0;
+		return STEP_BLOCKED;
 	free(json);
-	return rc < 0 ? -1 : 1;
+	return set ? STEP_MORE : STEP_FAILED;
 }
 
 void stream_sent(struct exchange *x)

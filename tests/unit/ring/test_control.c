@@ -9,11 +9,11 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
-static void expect_refused(int fd)
+static void expect_refused(const char *name, int fd)
 {
 	struct control c = {0};
-	cr_assert_eq(control_open(&c, fd), fd < 0 ? -EBADF : -EPROTO);
-	cr_assert_null(c.page);
+	cr_expect_eq(control_open(&c, fd), fd < 0 ? -EBADF : -EPROTO, "%s", name);
+	cr_expect_null(c.page, "%s", name);
 	if (fd >= 0)
 		close(fd);
 }
@@ -75,24 +75,12 @@ Test(control_open, sealed_copy_is_accepted)
 	close(fd);
 }
 
-Test(control_open, closed_descriptor)
+Test(control_open, other_files_are_refused)
 {
-	expect_refused(-1);
-}
-
-Test(control_open, wrong_magic)
-{
-	expect_refused(forge(CONTROL_MAGIC + 1, CONTROL_VERSION, 4096, SEALS));
-}
-
-Test(control_open, wrong_version)
-{
-	expect_refused(forge(CONTROL_MAGIC, CONTROL_VERSION + 1, 4096, SEALS));
-}
-
-Test(control_open, too_short)
-{
-	expect_refused(
+	expect_refused("closed descriptor", -1);
+	expect_refused("wrong magic", forge(CONTROL_MAGIC + 1, CONTROL_VERSION, 4096, SEALS));
+	expect_refused("wrong version", forge(CONTROL_MAGIC, CONTROL_VERSION + 1, 4096, SEALS));
+	expect_refused("too short",
 		forge(CONTROL_MAGIC, CONTROL_VERSION, sizeof(struct control_page) - 1, SEALS));
 }
 

@@ -18,6 +18,7 @@ struct fixture {
 };
 
 static struct fixture f;
+static struct history next_server; /* of the same session */
 
 static void set_up(void)
 {
@@ -30,6 +31,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	history_finish(&f.history);
+	history_finish(&next_server);
 	ring_close(&f.ring);
 }
 
@@ -41,6 +43,8 @@ TestSuite(history_secret, .init = set_up, .fini = tear_down);
 TestSuite(history_gap, .init = set_up, .fini = tear_down);
 TestSuite(history_end, .init = set_up, .fini = tear_down);
 TestSuite(history_consume, .init = set_up, .fini = tear_down);
+TestSuite(history_catch_up, .init = set_up, .fini = tear_down, .timeout = 30);
+TestSuite(history_model, .init = set_up, .fini = tear_down, .timeout = 60);
 
 /* The program prints, and the server consumes the output. */
 static void print(const char *text)
@@ -561,42 +565,34 @@ Test(history_consume, damaged_events_are_counted_and_skipped)
 }
 
 /* A server that finds a running session. */
-static void adopt(struct history *h, const struct control *control)
+static void adopt(const struct control *control)
 {
-	cr_assert_eq(history_init(h, &f.ring, control), 0);
-	history_catch_up(h);
+	cr_assert_eq(history_init(&next_server, &f.ring, control), 0);
+	history_catch_up(&next_server);
 }
 
 Test(history_catch_up, sets_mute_before_to_the_head)
 {
-	struct history h;
-	set_up();
 	print("a\x1b[6nb");
 	cr_assert_eq(f.history.mute_before, 0, "a new session mutes nothing");
-	adopt(&h, &f.control);
-	cr_assert_eq(h.mute_before, 6);
-	cr_assert_eq(h.scan.offset, 6);
+	adopt(&f.control);
+	cr_assert_eq(next_server.mute_before, 6);
+	cr_assert_eq(next_server.scan.offset, 6);
 	memory_ring_say(&f.ring, "\x1b[5n");
-	history_consume(&h, 1000, false);
-	cr_assert_eq(h.mute_before, 6);
-	history_finish(&h);
-	tear_down();
+	history_consume(&next_server, 1000, false);
+	cr_assert_eq(next_server.mute_before, 6);
 }
 
 Test(history_catch_up, queries_stay_blanked)
 {
-	struct history h;
-	set_up();
 	print("a\x1b[6nb\x1b[5");
-	adopt(&h, &f.control);
-	history_seek(&h, &f.cursor, false, 0);
+	adopt(&f.control);
+	history_seek(&next_server, &f.cursor, false, 0);
 	memory_ring_say(&f.ring, "n\x1b[5nc");
-	history_consume(&h, 1000, false);
-	struct history_read r = history_read(&h, &f.cursor, f.text, CAP);
+	history_consume(&next_server, 1000, false);
+	struct history_read r = history_read(&next_server, &f.cursor, f.text, CAP);
 	cr_assert_eq(r.length, 15);
 	cr_assert_arr_eq(f.text, "a\0\0\0\0b\0\0\0\0\0\0\0\0c", 15);
-	history_finish(&h);
-	tear_down();
 }
 
 /* Secrets of the shell's marks */
@@ -691,22 +687,19 @@ Test(history_secret, marks_of_other_programs_are_unchanged)
 
 Test(history_secret, secret_stays_hidden_under_the_next_server)
 {
-	struct history h;
 	history_set_secret(&f.history, SECRET);
 	print("a" MARK "b\x1b]133;A;ai");
-	cr_assert_eq(history_init(&h, &f.ring, &f.control), 0);
-	history_set_secret(&h, SECRET);
-	history_catch_up(&h);
-	expect_from(&h, 0, "a" HIDDEN "b");
+	cr_assert_eq(history_init(&next_server, &f.ring, &f.control), 0);
+	history_set_secret(&next_server, SECRET);
+	history_catch_up(&next_server);
+	expect_from(&next_server, 0, "a" HIDDEN "b");
 	memory_ring_say(&f.ring, "d=" SECRET "\a");
-	history_consume(&h, 1000, false);
-	expect_from(&h, 20, HIDDEN "b.]133;A;aid=********************************\a" + 19);
-	history_finish(&h);
+	history_consume(&next_server, 1000, false);
+	expect_from(&next_server, 20, HIDDEN "b.]133;A;aid=********************************\a" + 19);
 }
 
 Test(history_secret, secret_stays_hidden_where_the_ring_begins_within_it, .timeout = 30)
 {
-	struct history h;
 	const size_t into = sizeof "\x1b]133;D;7;aid=0123456789" - 1;
 	history_set_secret(&f.history, SECRET);
 	while (stream_head(&f.ring.bytes) < 2 * RING_SIZE_MIN)
@@ -716,13 +709,12 @@ Test(history_secret, secret_stays_hidden_where_the_ring_begins_within_it, .timeo
 	while (stream_oldest(&f.ring.bytes) < at + into)
 		print("x");
 	cr_assert_eq(stream_oldest(&f.ring.bytes), at + into);
-	cr_assert_eq(history_init(&h, &f.ring, NULL), 0);
-	history_set_secret(&h, SECRET);
-	history_catch_up(&h);
-	history_seek(&h, &f.cursor, true, at + into);
-	cr_assert_eq(history_read(&h, &f.cursor, f.text, CAP).item, HISTORY_BYTES);
+	cr_assert_eq(history_init(&next_server, &f.ring, NULL), 0);
+	history_set_secret(&next_server, SECRET);
+	history_catch_up(&next_server);
+	history_seek(&next_server, &f.cursor, true, at + into);
+	cr_assert_eq(history_read(&next_server, &f.cursor, f.text, CAP).item, HISTORY_BYTES);
 	cr_assert_arr_eq(f.text, "**********************;id=exec_1\axx", 35);
-	history_finish(&h);
 }
 
 Test(history_secret, secret_is_hidden_in_a_copy_of_the_ring)
@@ -734,59 +726,45 @@ Test(history_secret, secret_is_hidden_in_a_copy_of_the_ring)
 	cr_assert_str_eq(copy, "\x1b]133;D;7;aid=012345**************************;id=exec_1\a");
 }
 
-Test(history_catch_up, wrapped_ring_starts_at_a_ground_state_of_the_last_server, .timeout = 30)
+Test(history_catch_up, wrapped_ring_starts_at_a_ground_state_of_the_last_server)
 {
-	struct history h;
-	set_up();
 	/* "[31m" is also text: only a server that has read the ESC can decide. */
 	for (int i = 0; i < 20000; i++)
 		print("\x1b]0;[6n[6n\a\x1b[31mx");
-	adopt(&h, &f.control);
-	cr_assert_gt(h.cut_floor, stream_oldest(&f.ring.bytes));
-	history_seek(&h, &f.cursor, false, 0);
-	cr_assert_geq(f.cursor.offset, h.cut_floor);
+	adopt(&f.control);
+	cr_assert_gt(next_server.cut_floor, stream_oldest(&f.ring.bytes));
+	history_seek(&next_server, &f.cursor, false, 0);
+	cr_assert_geq(f.cursor.offset, next_server.cut_floor);
 	cr_assert_lt(f.cursor.offset - stream_oldest(&f.ring.bytes), RING_SIZE_MIN / 4);
-	struct history_read r = history_read(&h, &f.cursor, f.text, CAP);
+	struct history_read r = history_read(&next_server, &f.cursor, f.text, CAP);
 	cr_assert_eq(r.item, HISTORY_BYTES);
 	cr_assert(memcmp(f.text, "\x1b]0;", 4) == 0 || memcmp(f.text, "\x1b[31mx", 6) == 0 ||
 		memcmp(f.text, "x\x1b]0;", 5) == 0);
-	history_finish(&h);
-	tear_down();
 }
 
-Test(history_catch_up, works_without_a_control_page, .timeout = 30)
+Test(history_catch_up, works_without_a_control_page)
 {
-	struct history h;
-	set_up();
 	print_lines(2 * RING_SIZE_MIN + 17);
-	adopt(&h, NULL);
-	history_seek(&h, &f.cursor, false, 0);
-	cr_assert_eq(history_read(&h, &f.cursor, f.text, CAP).item, HISTORY_BYTES);
-	history_finish(&h);
-	tear_down();
+	adopt(NULL);
+	history_seek(&next_server, &f.cursor, false, 0);
+	cr_assert_eq(history_read(&next_server, &f.cursor, f.text, CAP).item, HISTORY_BYTES);
 }
 
-Test(history_catch_up, garbage_in_the_control_page_is_harmless, .timeout = 30)
+Test(history_catch_up, garbage_in_the_control_page_is_harmless)
 {
-	struct history h;
-	set_up();
 	print_lines(2 * RING_SIZE_MIN);
 	for (unsigned i = 0; i < CONTROL_GROUNDS; i++)
 		f.page.ground[i] = i % 2 ? UINT64_MAX - i : i;
-	adopt(&h, &f.control);
-	uint64_t oldest = history_oldest(&h), head = stream_head(&f.ring.bytes);
-	history_seek(&h, &f.cursor, false, 0);
+	adopt(&f.control);
+	uint64_t oldest = history_oldest(&next_server), head = stream_head(&f.ring.bytes);
+	history_seek(&next_server, &f.cursor, false, 0);
 	cr_assert(f.cursor.offset >= oldest && f.cursor.offset <= head, "at %llu of %llu to %llu",
 		(unsigned long long)f.cursor.offset, (unsigned long long)oldest,
 		(unsigned long long)head);
-	history_finish(&h);
-	tear_down();
 }
 
 Test(history_catch_up, current_size_survives_lost_events)
 {
-	struct history h;
-	set_up();
 	static const uint8_t record[EVENT_PAYLOAD_MAX];
 	memory_ring_resize(&f.ring, 30, 100);
 	atomic_store(&f.ring.header->geometry, 30u << 16 | 100);
@@ -795,12 +773,10 @@ Test(history_catch_up, current_size_survives_lost_events)
 		memory_ring_event(&f.ring, EVENT_FIFO, record, sizeof record);
 		print("b");
 	}
-	adopt(&h, &f.control);
-	history_seek(&h, &f.cursor, true, stream_head(&f.ring.bytes));
-	struct history_size at = history_size_at(&h, &f.cursor);
+	adopt(&f.control);
+	history_seek(&next_server, &f.cursor, true, stream_head(&f.ring.bytes));
+	struct history_size at = history_size_at(&next_server, &f.cursor);
 	cr_expect(at.rows == 30 && at.cols == 100, "size is %u x %u", at.rows, at.cols);
-	history_finish(&h);
-	tear_down();
 }
 
 /*
@@ -834,7 +810,7 @@ static enum history_item read_some(
 	return got.item;
 }
 
-Test(history_model, random_output_and_readers, .timeout = 60)
+Test(history_model, random_output_and_readers)
 {
 	static const char *const parts[] = {"text ", "\x1b[6n", "\x1b[31m", "\x1b]0;title\a",
 		"\x05", "\x1b]11;?\x1b\\", "\r\n", "\xe2\x82\xac", "\x1b[c",
@@ -844,7 +820,6 @@ Test(history_model, random_output_and_readers, .timeout = 60)
 	struct random r = {12345};
 	struct history_cursor readers[3];
 	uint64_t head = 0, gaps = 0;
-	set_up();
 	for (int i = 0; i < 3; i++)
 		history_seek(&f.history, &readers[i], false, 0);
 	for (int i = 0; i < STEPS; i++) {
@@ -871,5 +846,4 @@ Test(history_model, random_output_and_readers, .timeout = 60)
 	}
 	cr_assert_gt(head, 4 * RING_SIZE_MIN);
 	cr_assert_gt(gaps, 0);
-	tear_down();
 }

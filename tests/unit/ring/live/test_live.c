@@ -36,6 +36,8 @@ struct fixture {
 };
 
 static struct fixture f;
+static struct server other;     /* which follows the same session */
+static struct screen *expected; /* of 24 rows and 80 columns, which a test feeds */
 
 static void append(char *text, size_t size, const char *more, size_t length)
 {
@@ -79,6 +81,14 @@ static void stop(struct server *s)
 {
 	live_finish(&s->live);
 	history_finish(&s->history);
+	*s = (struct server){0};
+}
+
+/* The next server finds the session. */
+static void adopt(void)
+{
+	stop(&other);
+	start(&other, true, &f.control, SCROLLBACK);
 }
 
 /* The checkpoint's bytes are valid until the next call. */
@@ -90,12 +100,32 @@ static bool find_checkpoint(const struct control *of, struct checkpoint *ret_che
 	return checkpoint_find(of, ret_checkpoint, &bytes);
 }
 
+/* recorded gets its replies and events; may be NULL. */
+static struct screen *make_screen_for(unsigned rows, unsigned cols, struct recorded *recorded)
+{
+	struct screen *s;
+	cr_assert_eq(screen_create(&s,
+			     &(struct screen_options){.rows = rows,
+				     .cols = cols,
+				     .scrollback = SCROLLBACK,
+				     .callbacks = recorded ? &callbacks : NULL,
+				     .user = recorded}),
+		0);
+	return s;
+}
+
+static struct screen *make_screen(unsigned rows, unsigned cols)
+{
+	return make_screen_for(rows, cols, NULL);
+}
+
 static void make(size_t control_size)
 {
 	f = (struct fixture){0};
 	memory_ring_make(&f.ring, RING_SIZE_MIN);
 	cr_assert_eq(control_create(&f.control, control_size, &f.fd), 0);
 	start(&f.s, false, &f.control, SCROLLBACK);
+	expected = make_screen(24, 80);
 }
 
 static void set_up(void)
@@ -106,6 +136,8 @@ static void set_up(void)
 static void tear_down(void)
 {
 	stop(&f.s);
+	stop(&other);
+	screen_destroy(expected);
 	control_close(&f.control);
 	close(f.fd);
 	ring_close(&f.ring);
@@ -162,25 +194,6 @@ static void print_lines(size_t bytes)
 	}
 }
 
-/* recorded gets its replies and events; may be NULL. */
-static struct screen *make_screen_for(unsigned rows, unsigned cols, struct recorded *recorded)
-{
-	struct screen *s;
-	cr_assert_eq(screen_create(&s,
-			     &(struct screen_options){.rows = rows,
-				     .cols = cols,
-				     .scrollback = SCROLLBACK,
-				     .callbacks = recorded ? &callbacks : NULL,
-				     .user = recorded}),
-		0);
-	return s;
-}
-
-static struct screen *make_screen(unsigned rows, unsigned cols)
-{
-	return make_screen_for(rows, cols, NULL);
-}
-
 static void feed(struct screen *s, const char *text)
 {
 	for (size_t at = 0, length = strlen(text); at < length;)
@@ -221,15 +234,13 @@ static void expect_recorded(struct server *s, const char *replies, const char *e
 
 Test(live_follow, draws_output)
 {
-	struct screen *want = make_screen(24, 80);
-	expect_same(f.s.live.screen, want);
-	feed(want, "hello \x1b[31mwor");
-	expect_same(print("hello \x1b[31mwor"), want);
-	feed(want, "ld\r\n\x1b]0;title\a\x1b[?2004h\xe4\xbd");
-	expect_same(print("ld\r\n\x1b]0;title\a\x1b[?2004h\xe4\xbd"), want);
-	feed(want, "\xa0");
-	expect_same(print("\xa0"), want);
-	screen_destroy(want);
+	expect_same(f.s.live.screen, expected);
+	feed(expected, "hello \x1b[31mwor");
+	expect_same(print("hello \x1b[31mwor"), expected);
+	feed(expected, "ld\r\n\x1b]0;title\a\x1b[?2004h\xe4\xbd");
+	expect_same(print("ld\r\n\x1b]0;title\a\x1b[?2004h\xe4\xbd"), expected);
+	feed(expected, "\xa0");
+	expect_same(print("\xa0"), expected);
 	stop(&f.s);
 	start(&f.s, true, &f.control, SCROLLBACK);
 }
@@ -246,7 +257,6 @@ Test(live_follow, waits_until_the_history_has_consumed_the_output)
 
 Test(live_follow, resizes_at_the_offset_of_the_event)
 {
-	struct screen *want = make_screen(24, 80);
 	memory_ring_say(&f.ring, "one two three\r\n");
 	memory_ring_resize(&f.ring, 5, 6);
 	memory_ring_resize(&f.ring, 7, 8);
@@ -255,15 +265,14 @@ Test(live_follow, resizes_at_the_offset_of_the_event)
 	memory_ring_say(&f.ring, "1mseven");
 	memory_ring_resize(&f.ring, 4, 30);
 	consume(&f.s);
-	feed(want, "one two three\r\n");
-	screen_resize(want, 5, 6);
-	screen_resize(want, 7, 8);
-	feed(want, "four five six\r\n\x1b[3");
-	screen_resize(want, 10, 20);
-	feed(want, "1mseven");
-	screen_resize(want, 4, 30);
-	expect_same(live_screen(&f.s.live), want);
-	screen_destroy(want);
+	feed(expected, "one two three\r\n");
+	screen_resize(expected, 5, 6);
+	screen_resize(expected, 7, 8);
+	feed(expected, "four five six\r\n\x1b[3");
+	screen_resize(expected, 10, 20);
+	feed(expected, "1mseven");
+	screen_resize(expected, 4, 30);
+	expect_same(live_screen(&f.s.live), expected);
 }
 
 Test(live_follow, resizes_without_output)
@@ -294,7 +303,6 @@ Test(live_follow, work_is_bounded)
 Test(live_follow, splits_of_the_work_make_no_difference)
 {
 	static const size_t works[] = {1, 7, 100, 3000, SIZE_MAX};
-	struct server other;
 	for (unsigned i = 0; i < 300; i++) {
 		char text[64];
 		snprintf(text, sizeof text, "%u \x1b[%uSsome \x1b[%u;%uHtext\r\n", i, i % 3, i % 30,
@@ -337,9 +345,8 @@ Test(live_mute, new_queries_are_answered_once)
 
 Test(live_mute, queries_drawn_by_an_earlier_server_are_not_answered)
 {
-	struct server other;
 	print("a\x1b[6n\x1b]0;title\a\a");
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	cr_assert_eq(other.history.mute_before, 16);
 	live_screen(&other.live);
 	expect_recorded(&other, "", "");
@@ -348,85 +355,73 @@ Test(live_mute, queries_drawn_by_an_earlier_server_are_not_answered)
 	consume(&other);
 	live_screen(&other.live);
 	expect_recorded(&other, "\x1b[0n", "21:0: ");
-	stop(&other);
 }
 
 /* The output was consumed, or not even that, but not drawn when the server died: the program still waits. */
 Test(live_mute, unanswered_queries_are_answered_by_the_next_server)
 {
-	struct server other, last;
 	print("\x1b[6n\a");
 	expect_recorded(&f.s, "\x1b[1;1R", "5:0: ");
 	memory_ring_say(&f.ring, "ab\x1b[6n\a");
 	consume(&f.s);
 	memory_ring_say(&f.ring, "\x1b[5n");
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	live_screen(&other.live);
 	expect_recorded(&other, "\x1b[1;3R\x1b[0n", "");
-	stop(&other);
-	start(&last, true, &f.control, SCROLLBACK);
-	live_screen(&last.live);
-	expect_recorded(&last, "", "");
-	stop(&last);
+	adopt();
+	live_screen(&other.live);
+	expect_recorded(&other, "", "");
 }
 
 /* Nothing says what has been answered, so all of it counts as answered. */
 Test(live_mute, without_a_record_all_earlier_queries_count_as_answered)
 {
-	struct server other;
 	print("a");
 	memory_ring_say(&f.ring, "\x1b[6n");
 	consume(&f.s);
 	atomic_store(&f.control.page->answered, 0);
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	live_screen(&other.live);
 	expect_recorded(&other, "", "");
 	memory_ring_say(&f.ring, "\x1b[5n");
 	consume(&other);
 	live_screen(&other.live);
 	expect_recorded(&other, "\x1b[0n", "");
-	stop(&other);
 }
 
 /* Consumed together, but the earlier server had drawn only the first half. */
 Test(live_mute, mute_ends_at_the_exact_byte)
 {
-	struct server other;
 	print("\x1b[6n\x1b[6n\a");
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	memory_ring_say(&f.ring, "\a\x1b[5n");
 	consume(&other);
 	live_screen(&other.live);
 	expect_recorded(&other, "\x1b[0n", "10:0: ");
-	stop(&other);
 }
 
 /* Its end was missing, so it was not answered. */
 Test(live_mute, query_cut_by_the_crash_is_answered)
 {
-	struct server other;
 	print("ab\x1b[6");
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	live_screen(&other.live);
 	memory_ring_say(&f.ring, "n");
 	consume(&other);
 	live_screen(&other.live);
 	expect_recorded(&other, "\x1b[1;3R", "");
-	stop(&other);
 }
 
 Test(live_mute, restored_screen_does_not_reply)
 {
-	struct server other;
 	print("\x1b]0;title\a\x1b]7;file:///tmp\a\x1b[?1004h\a\x1b[6n");
 	print_lines(HALF);
 	cr_assert_eq(f.s.live.checkpoints, 1);
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	live_screen(&other.live);
 	expect_recorded(&other, "", "");
 	cr_assert_str_eq(screen_title(other.live.screen), "title");
 	cr_assert(screen_modes(other.live.screen)->focus);
-	stop(&other);
 }
 
 Test(live_tail, checkpoint_is_written_at_half_the_ring)
@@ -485,19 +480,17 @@ Test(live_tail, without_a_control_page_follows_the_screen)
 
 Test(live_tail, checkpoint_has_as_many_lines_as_fit)
 {
-	struct server other;
 	tear_down();
 	make(PAGE + 2 * 2 * PAGE);
 	print_lines(HALF);
 	cr_assert_eq(f.s.live.checkpoints, 1);
 	cr_assert_eq(f.s.live.checkpoint_failures, 0);
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	cr_assert_eq(screen_offset(other.live.screen), HALF);
 	unsigned lines = screen_scrollback(other.live.screen);
 	cr_assert(lines > 0 && lines < SCROLLBACK / 2, "%u lines", lines);
 	cr_assert_eq(screen_dropped(other.live.screen) + lines,
 		screen_dropped(f.s.live.screen) + screen_scrollback(f.s.live.screen));
-	stop(&other);
 }
 
 /* Without a checkpoint the screen is lost with the server, but the program must not be blocked. */
@@ -532,19 +525,17 @@ Test(live_tail, endless_sequence_does_not_block_the_program)
 
 Test(live_restore, checkpoint_and_later_output_give_the_same_screen)
 {
-	struct server other;
 	print_lines(3 * HALF);
 	print("\x1b[5;10H\x1b[1;32mgreen\x1b[?25l\x1b[3;20r\x1b]2;title\a");
 	print_lines(HALF / 2);
 	cr_assert_eq(f.s.live.checkpoints, 3);
 	cr_assert_gt(stream_oldest(&f.ring.bytes), 0);
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	cr_assert_eq(screen_offset(other.live.screen), 3 * HALF, "it starts with the checkpoint");
 	cr_assert_eq(other.live.checkpoint, 3 * HALF);
 	expect_same(live_screen(&other.live), f.s.live.screen);
 	cr_assert_gt(screen_version(other.live.screen), 1000);
 	cr_assert_eq(live_tail(&other.live, true), f.tail, "the tail is the same");
-	stop(&other);
 }
 
 Test(live_restore, unfinished_sequences_and_characters_are_continued)
@@ -552,7 +543,6 @@ Test(live_restore, unfinished_sequences_and_characters_are_continued)
 	static const char *const ends[] = {
 		"\x1b", "\x1b[3", "\x1b]0;ti", "\x1bP$q", "\x1b_a", "\xe4", "\xe4\xbd"};
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-		struct server other;
 		tear_down();
 		set_up();
 		print_lines(HALF - 64);
@@ -560,33 +550,29 @@ Test(live_restore, unfinished_sequences_and_characters_are_continued)
 		print(ends[i]);
 		report_tail();
 		cr_assert_eq(f.s.live.checkpoints, 1);
-		start(&other, true, &f.control, SCROLLBACK);
+		adopt();
 		cr_assert_eq(
 			screen_offset(other.live.screen), screen_resume_offset(f.s.live.screen));
 		expect_same(live_screen(&other.live), f.s.live.screen);
-		stop(&other);
 	}
 }
 
 Test(live_restore, sizes_after_the_checkpoint_are_applied)
 {
-	struct server other;
 	memory_ring_resize(&f.ring, 20, 70);
 	print_lines(HALF + 1000);
 	memory_ring_resize(&f.ring, 10, 40);
 	print_lines(1000);
 	memory_ring_resize(&f.ring, 30, 60);
 	print("");
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	cr_assert_eq(screen_rows(other.live.screen), 20);
 	expect_same(live_screen(&other.live), f.s.live.screen);
-	stop(&other);
 }
 
 /* Nothing was printed between the checkpoint and the resizes. */
 Test(live_restore, sizes_at_the_offset_of_the_checkpoint_are_applied)
 {
-	struct server other;
 	memory_ring_resize(&f.ring, 20, 70);
 	print_lines(HALF);
 	cr_assert_eq(f.s.live.checkpoints, 1);
@@ -594,17 +580,15 @@ Test(live_restore, sizes_at_the_offset_of_the_checkpoint_are_applied)
 	memory_ring_resize(&f.ring, 30, 60);
 	print("");
 	cr_assert_eq(screen_rows(f.s.live.screen), 30);
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	expect_same(live_screen(&other.live), f.s.live.screen);
 	print("more");
 	consume(&other);
 	expect_same(live_screen(&other.live), f.s.live.screen);
-	stop(&other);
 }
 
 Test(live_restore, sizes_just_before_the_checkpoint_are_not_applied_again)
 {
-	struct server other;
 	memory_ring_resize(&f.ring, 20, 70);
 	print_lines(HALF - 64);
 	memory_ring_say(
@@ -614,17 +598,15 @@ Test(live_restore, sizes_just_before_the_checkpoint_are_not_applied_again)
 	print("");
 	report_tail();
 	cr_assert_eq(f.s.live.checkpoints, 1);
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	expect_same(live_screen(&other.live), f.s.live.screen);
-	stop(&other);
 }
 
 /* Write this checkpoint: the next server must start with the oldest bytes of the ring. */
 static void expect_ignored(const struct checkpoint *c)
 {
-	struct server other;
 	cr_assert(checkpoint_write(&f.control, c));
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	cr_assert_eq(screen_offset(other.live.screen), other.history.cut_floor);
 	cr_assert_geq(screen_offset(other.live.screen), stream_oldest(&f.ring.bytes));
 	cr_assert_eq(other.live.checkpoint, other.history.cut_floor);
@@ -632,7 +614,6 @@ static void expect_ignored(const struct checkpoint *c)
 	cr_assert_eq(screen_cols(other.live.screen), 80);
 	cr_assert_eq(screen_offset(live_screen(&other.live)), stream_head(&f.ring.bytes));
 	cr_assert_str_neq(screen_title(other.live.screen), "wrong");
-	stop(&other);
 }
 
 static struct checkpoint wrong(uint64_t offset, unsigned rows, unsigned cols)
@@ -680,7 +661,6 @@ Test(live_restore, checkpoint_of_garbage_is_harmless)
 	struct random r = {42};
 	print_lines(HALF);
 	for (unsigned round = 0; round < 20; round++) {
-		struct server other;
 		for (size_t i = 0; i < sizeof bytes; i++)
 			bytes[i] = (char)random_next(&r);
 		cr_assert(checkpoint_write(&f.control,
@@ -689,16 +669,14 @@ Test(live_restore, checkpoint_of_garbage_is_harmless)
 				.cols = 80,
 				.bytes = bytes,
 				.length = sizeof bytes}));
-		start(&other, true, &f.control, SCROLLBACK);
+		adopt();
 		cr_assert_eq(screen_offset(live_screen(&other.live)), stream_head(&f.ring.bytes));
 		expect_recorded(&other, "", "");
-		stop(&other);
 	}
 }
 
 Test(live_restore, torn_checkpoint_falls_back_to_the_previous_one)
 {
-	struct server other;
 	struct checkpoint c;
 	print_lines(2 * HALF + HALF / 2);
 	cr_assert_eq(f.s.live.checkpoints, 2);
@@ -706,30 +684,26 @@ Test(live_restore, torn_checkpoint_falls_back_to_the_previous_one)
 	char *there = memmem(f.control.page, f.control.size, c.bytes, c.length);
 	cr_assert_not_null(there);
 	*there ^= 1;
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	cr_assert_eq(other.live.checkpoint, HALF, "the ring still has all bytes after it");
 	expect_same(live_screen(&other.live), f.s.live.screen);
-	stop(&other);
 }
 
 Test(live_restore, without_a_checkpoint_starts_with_the_ring)
 {
-	struct server other;
 	print_lines(HALF / 2);
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	cr_assert_eq(screen_offset(other.live.screen), 0);
 	expect_same(live_screen(&other.live), f.s.live.screen);
-	stop(&other);
 }
 
 /* The earlier server allowed the holder to overwrite this, and left no checkpoint. */
 Test(live_restore, output_overwritten_meanwhile_is_skipped)
 {
-	struct server other;
 	tear_down();
 	make(PAGE);
 	print_lines(2 * HALF);
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	uint64_t version = screen_version(other.live.screen);
 	cr_assert_eq(screen_offset(other.live.screen), 0);
 	for (size_t done = 0; done < HALF; done += 8)
@@ -746,7 +720,6 @@ Test(live_restore, output_overwritten_meanwhile_is_skipped)
 	unsigned row, col;
 	screen_cursor(other.live.screen, &row, &col);
 	cr_assert(row == 23 && col == 4);
-	stop(&other);
 }
 
 /* Fill the event log until it has lost the resizes. */
@@ -865,9 +838,8 @@ TestSuite(live_away, .init = set_up, .fini = tear_down);
 
 Test(live_away, draws_output)
 {
-	struct screen *want = make_screen(24, 80);
 	memory_ring_say(&f.ring, "one\r\n\033]0;title\atwo\a");
-	feed(want, "one\r\n\033]0;title\atwo\a");
+	feed(expected, "one\r\n\033]0;title\atwo\a");
 	consume(&f.s);
 	cr_assert_eq(live_backlog(&f.s.live), 19);
 	cr_assert(live_start_work(&f.s.live));
@@ -876,9 +848,8 @@ Test(live_away, draws_output)
 	expect_recorded(&f.s, "", "");
 	live_take_back(&f.s.live);
 	expect_recorded(&f.s, "", "15:1:title 15:2:title 19:0: ");
-	expect_same(live_screen(&f.s.live), want);
+	expect_same(live_screen(&f.s.live), expected);
 	cr_assert_not(live_start_work(&f.s.live), "no work is left");
-	screen_destroy(want);
 }
 
 Test(live_away, stops_at_the_next_query)
@@ -899,21 +870,19 @@ Test(live_away, stops_at_the_next_query)
 
 Test(live_away, stops_at_the_next_size)
 {
-	struct screen *want = make_screen(24, 80);
 	memory_ring_say(&f.ring, "before");
 	memory_ring_resize(&f.ring, 10, 20);
 	memory_ring_say(&f.ring, "behind");
 	consume(&f.s);
-	feed(want, "before");
-	screen_resize(want, 10, 20);
-	feed(want, "behind");
+	feed(expected, "before");
+	screen_resize(expected, 10, 20);
+	feed(expected, "behind");
 	cr_assert(live_start_work(&f.s.live));
 	work_on_worker(&f.s.live);
 	cr_assert_eq(screen_offset(f.s.live.screen), 6);
 	cr_assert(live_start_work(&f.s.live));
 	work_on_worker(&f.s.live);
-	expect_same(f.s.live.screen, want);
-	screen_destroy(want);
+	expect_same(f.s.live.screen, expected);
 }
 
 Test(live_away, stops_soon_after_a_recall)
@@ -967,11 +936,9 @@ Test(live_away, checkpoint_is_written_on_the_worker)
 	print_on_worker(64);
 	cr_assert_eq(l->checkpoints, 1);
 	cr_assert_eq(live_tail(l, false), HALF);
-	struct server other;
-	start(&other, true, &f.control, SCROLLBACK);
+	adopt();
 	cr_assert_eq(other.live.checkpoint, HALF);
 	expect_same(live_screen(&other.live), l->screen);
-	stop(&other);
 }
 
 Test(live_away, checkpoint_that_is_due_is_a_job_of_its_own)
@@ -993,7 +960,6 @@ Test(live_away, checkpoint_that_is_due_is_a_job_of_its_own)
 
 Test(live_away, old_lines_are_frozen_if_requested)
 {
-	struct server other;
 	start(&other, true, NULL, 5000);
 	struct live *l = &other.live;
 	for (unsigned i = 0; i < 300; i++) {
@@ -1017,34 +983,30 @@ Test(live_away, old_lines_are_frozen_if_requested)
 	cr_assert_lt(screen_memory(l->screen), before);
 	cr_assert_eq(screen_version(l->screen), version, "freezing changes nothing visible");
 	cr_assert_not(live_can_freeze(l));
-	stop(&other);
 }
 
 Test(live_away, output_of_an_earlier_server_is_drawn_on_the_loop)
 {
 	memory_ring_say(&f.ring, "\033[6n");
-	struct server other;
 	start(&other, true, NULL, SCROLLBACK);
 	cr_assert_not(live_can_lend(&other.live));
 	cr_assert_not(live_start_work(&other.live));
 	live_screen(&other.live);
 	cr_assert(live_can_lend(&other.live));
 	expect_recorded(&other, "", "");
-	stop(&other);
 }
 
 Test(live_away, splits_make_no_difference)
 {
 	struct random r = {.state = 77};
 	struct live *l = &f.s.live;
-	struct screen *want = make_screen(24, 80);
 	for (unsigned i = 0; i < 2000; i++) {
 		char text[64];
 		snprintf(text, sizeof text, "\033[%um%u\033[%u;%uH%s",
 			(unsigned)random_below(&r, 50), i, (unsigned)random_below(&r, 30),
 			(unsigned)random_below(&r, 90), random_below(&r, 9) ? "" : "\r\n\033[L");
 		memory_ring_say(&f.ring, text);
-		feed(want, text);
+		feed(expected, text);
 		consume(&f.s);
 		if (random_below(&r, 3) == 0 && live_start_work(l))
 			work_on_worker(l);
@@ -1052,6 +1014,5 @@ Test(live_away, splits_make_no_difference)
 			live_follow(l, 100);
 		f.tail = live_tail(l, false);
 	}
-	expect_same(live_screen(l), want);
-	screen_destroy(want);
+	expect_same(live_screen(l), expected);
 }

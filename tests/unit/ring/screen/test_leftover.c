@@ -18,7 +18,7 @@ static void finish(void)
 	drawn_finish(&d);
 }
 
-TestSuite(leftover, .init = set_up, .timeout = 30);
+TestSuite(leftover, .init = set_up, .fini = finish, .timeout = 30);
 
 static void undo(unsigned leftovers)
 {
@@ -60,7 +60,6 @@ Test(leftover, each_is_found_and_undone_and_the_cursor_stays)
 		cr_expect_eq(row_after, row, "%zu: row %u, not %u", i, row_after, row);
 		cr_expect_eq(col_after, 0, "%zu", i);
 	}
-	finish();
 }
 
 Test(leftover, alternate_screen_is_left_with_all_its_modes)
@@ -73,7 +72,6 @@ Test(leftover, alternate_screen_is_left_with_all_its_modes)
 	screen_cursor(d.screen, &row, &col);
 	cr_expect_eq(row, 2);
 	cr_expect_eq(col, 0);
-	finish();
 }
 
 Test(leftover, pen_at_the_end_of_the_prompt_is_no_leftover)
@@ -82,5 +80,4 @@ Test(leftover, pen_at_the_end_of_the_prompt_is_no_leftover)
 	cr_expect_eq(leftover_find(d.screen), 0);
 	drawn_type(&d, "\033[34m");
 	cr_expect_eq(leftover_find(d.screen), LEFTOVER_PEN);
-	finish();
 }

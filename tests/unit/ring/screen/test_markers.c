@@ -22,7 +22,7 @@ static void finish(void)
 	drawn_finish(&d);
 }
 
-TestSuite(markers, .init = set_up, .timeout = 30);
+TestSuite(markers, .init = set_up, .fini = finish, .timeout = 30);
 
 /* Returns the offset after it. */
 static uint64_t print(const char *text)
@@ -56,7 +56,6 @@ Test(markers, line_is_that_of_the_cursor)
 	cr_expect_eq(line, 3);
 	cr_expect(left);
 	expect_line(end + 1, -1);
-	finish();
 }
 
 Test(markers, scroll_with_their_line_and_are_dropped_with_it)
@@ -67,7 +66,6 @@ Test(markers, scroll_with_their_line_and_are_dropped_with_it)
 	expect_line(prompt, 1);
 	print_lines(3);
 	expect_line(prompt, -1);
-	finish();
 }
 
 Test(markers, follow_their_line_when_it_is_reflowed)
@@ -82,7 +80,6 @@ Test(markers, follow_their_line_when_it_is_reflowed)
 	screen_resize(d.screen, 5, 20);
 	expect_line(first, 1);
 	expect_line(second, 3);
-	finish();
 }
 
 Test(markers, of_a_joined_line_are_where_its_text_is)
@@ -93,7 +90,6 @@ Test(markers, of_a_joined_line_are_where_its_text_is)
 	expect_line(prompt, 1);
 	screen_resize(d.screen, 5, 20);
 	expect_line(prompt, 0);
-	finish();
 }
 
 Test(markers, are_erased_with_their_rows)
@@ -108,7 +104,6 @@ Test(markers, are_erased_with_their_rows)
 	print("\x1b[2J");
 	expect_line(above, -1);
 	expect_line(there, -1);
-	finish();
 }
 
 Test(markers, are_dropped_with_the_scrollback_and_by_a_reset)
@@ -123,7 +118,6 @@ Test(markers, are_dropped_with_the_scrollback_and_by_a_reset)
 	print("\x1b"
 	      "c");
 	expect_line(prompt, -1);
-	finish();
 }
 
 Test(markers, of_a_redrawn_prompt_the_last_counts)
@@ -131,7 +125,6 @@ Test(markers, of_a_redrawn_prompt_the_last_counts)
 	uint64_t first = print("$ " INPUT), again = print("\r$ " INPUT);
 	expect_line(first, -1);
 	expect_line(again, 0);
-	finish();
 }
 
 Test(markers, of_several_ends_the_first_counts)
@@ -140,14 +133,12 @@ Test(markers, of_several_ends_the_first_counts)
 	expect_line(end, 1);
 	expect_line(again, 1);
 	cr_expect_eq(d.screen->markers.count, 3, "two prompts, one end");
-	finish();
 }
 
 Test(markers, do_not_exist_in_the_alternate_buffer)
 {
 	uint64_t prompt = print("\x1b[?1049h$ " INPUT);
 	expect_line(prompt, -1);
-	finish();
 }
 
 Test(markers, are_restored_from_a_checkpoint)
@@ -181,7 +172,6 @@ Test(markers, are_bounded)
 	uint64_t last = print(INPUT);
 	cr_expect_leq(d.screen->markers.count, MARKERS_MAX);
 	expect_line(last, MARKERS_MAX * 2);
-	finish();
 }
 
 Test(markers, without_the_secret_are_ignored)
@@ -197,5 +187,4 @@ Test(markers, without_the_secret_are_ignored)
 	cr_expect_not(screen_marked_line(s, sizeof INPUT - 1, &line, &left));
 	cr_expect(screen_marked_line(s, sizeof text - 1, &line, &left));
 	screen_destroy(s);
-	finish();
 }

@@ -4,65 +4,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct example {
+static const struct {
 	const char *spec;
-	bool valid;
 	uint32_t want;
+} valid[] = {
+	{"rgb:12/34/56", 0x123456},
+	{"rgb:ff/FF/fF", 0xffffff},
+	{"RGB:1/2/3", 0x112233},
+	{"rgb:123/456/789", 0x124578},
+	{"rgb:0000/8000/ffff", 0x0080ff},
+	{"rgb:f/f/f", 0xffffff},
+	{"#123", 0x102030},
+	{"#123456", 0x123456},
+	{"#123456789", 0x124578},
+	{"#123456789abc", 0x12569a},
+	{"#FFF", 0xf0f0f0},
 };
 
-static const struct example examples[] = {
-	{"rgb:12/34/56", true, 0x123456},
-	{"rgb:ff/FF/fF", true, 0xffffff},
-	{"RGB:1/2/3", true, 0x112233},
-	{"rgb:123/456/789", true, 0x124578},
-	{"rgb:0000/8000/ffff", true, 0x0080ff},
-	{"rgb:f/f/f", true, 0xffffff},
-	{"#123", true, 0x102030},
-	{"#123456", true, 0x123456},
-	{"#123456789", true, 0x124578},
-	{"#123456789abc", true, 0x12569a},
-	{"#FFF", true, 0xf0f0f0},
+static const char *const invalid[] = {"?", "", "red", "#", "#1", "#12", "#1234", "#12345",
+	"#12345g", "#1234567890abcdef", "rgb", "rgb:", "rgb://", "rgb:1", "rgb:1/2", "rgb:1/2/",
+	"rgb:1/2/3/4", "rgb:1/22/3", "rgb:12345/12345/12345", "rgb:1/2/x", "rgb: 1/2/3",
+	"rgb:-1/+2/03", "rgba:1/2/3", "rgbi:0/0/0"};
 
-	{"", false, 0},
-	{"?", false, 0},
-	{"red", false, 0},
-	{"#", false, 0},
-	{"#1", false, 0},
-	{"#12", false, 0},
-	{"#1234", false, 0},
-	{"#12345", false, 0},
-	{"#12345g", false, 0},
-	{"#1234567890abcdef", false, 0},
-	{"rgb", false, 0},
-	{"rgb:", false, 0},
-	{"rgb://", false, 0},
-	{"rgb:1", false, 0},
-	{"rgb:1/2", false, 0},
-	{"rgb:1/2/", false, 0},
-	{"rgb:1/2/3/4", false, 0},
-	{"rgb:1/22/3", false, 0},
-	{"rgb:12345/12345/12345", false, 0},
-	{"rgb:1/2/x", false, 0},
-	{"rgb: 1/2/3", false, 0},
-	{"rgb:-1/+2/03", false, 0},
-	{"rgba:1/2/3", false, 0},
-	{"rgbi:0/0/0", false, 0},
-};
+static bool parse(const char *spec, uint32_t *ret_rgb)
+{
+	/* On the heap, so that ASan detects reads beyond the end. */
+	size_t length = strlen(spec);
+	char *copy = malloc(length ? length : 1);
+	memcpy(copy, spec, length);
+	bool ok = palette_parse(copy, length, ret_rgb);
+	free(copy);
+	return ok;
+}
 
 Test(palette_parse, examples)
 {
-	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-		const struct example *e = &examples[i];
-		uint32_t rgb = 0;
-		/* On the heap, so that ASan detects reads beyond the end. */
-		size_t length = strlen(e->spec);
-		char *spec = malloc(length ? length : 1);
-		memcpy(spec, e->spec, length);
-		cr_expect_eq(palette_parse(spec, length, &rgb), e->valid, "%s", e->spec);
-		if (e->valid)
-			cr_expect_eq(rgb, e->want, "%s: %06x", e->spec, rgb);
-		free(spec);
+	uint32_t rgb = 0;
+	for (size_t i = 0; i < sizeof valid / sizeof *valid; i++) {
+		cr_expect(parse(valid[i].spec, &rgb), "%s", valid[i].spec);
+		cr_expect_eq(rgb, valid[i].want, "%s: %06x", valid[i].spec, rgb);
 	}
+	for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++)
+		cr_expect_not(parse(invalid[i], &rgb), "%s", invalid[i]);
 }
 
 Test(palette_get, cube_and_greys_are_those_of_xterm)

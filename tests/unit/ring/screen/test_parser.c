@@ -111,42 +111,57 @@ static const struct parser_ops ops = {
 	.dcs = on_dcs,
 };
 
-static void start(struct record *r)
+static struct record r;
+
+static void start(void)
 {
-	*r = (struct record){0};
-	r->f = open_memstream(&r->text, &r->size);
-	parser_init(&r->parser, &ops, r, 0);
+	r = (struct record){0};
+	r.f = open_memstream(&r.text, &r.size);
+	parser_init(&r.parser, &ops, &r, 0);
 }
 
-static void feed(struct record *r, const char *bytes, size_t length)
+static void finish(void)
+{
+	fclose(r.f);
+	free(r.text);
+	parser_finish(&r.parser);
+}
+
+static void restart(void)
+{
+	finish();
+	start();
+}
+
+TestSuite(parser_feed, .init = start, .fini = finish, .timeout = 30);
+TestSuite(parser_limits, .init = start, .fini = finish, .timeout = 30);
+TestSuite(parser_is_ground, .init = start, .fini = finish);
+TestSuite(parser_start, .init = start, .fini = finish);
+TestSuite(parser_init, .init = start, .fini = finish);
+TestSuite(parser_reset, .init = start, .fini = finish);
+
+static void feed(const char *bytes, size_t length)
 {
 	/* On the heap, so that ASan detects reads beyond the end. */
 	uint8_t *copy = malloc(length ? length : 1);
 	memcpy(copy, bytes, length);
-	cr_assert_eq(parser_feed(&r->parser, copy, length, NULL), length);
+	cr_assert_eq(parser_feed(&r.parser, copy, length, NULL), length);
 	free(copy);
 }
 
-static void feed_text(struct record *r, const char *text)
+static void feed_text(const char *text)
 {
-	feed(r, text, strlen(text));
+	feed(text, strlen(text));
 }
 
 /* The record so far. */
-static const char *record_text(struct record *r)
+static const char *record_text(void)
 {
-	if (r->printing)
-		fputc('\'', r->f);
-	r->printing = false;
-	fflush(r->f);
-	return r->text;
-}
-
-static void finish(struct record *r)
-{
-	fclose(r->f);
-	free(r->text);
-	parser_finish(&r->parser);
+	if (r.printing)
+		fputc('\'', r.f);
+	r.printing = false;
+	fflush(r.f);
+	return r.text;
 }
 
 struct example {
@@ -291,19 +306,17 @@ static const struct example examples[] = {
 /* pieces: bytes per call. */
 static void expect(const struct example *e, size_t cut, size_t pieces)
 {
-	struct record r;
-	start(&r);
-	feed(&r, e->in, cut);
+	restart();
+	feed(e->in, cut);
 	for (size_t at = cut; at < e->length; at += pieces)
-		feed(&r, e->in + at, pieces < e->length - at ? pieces : e->length - at);
-	cr_expect_str_eq(record_text(&r), e->want, "%s, cut at %zu: %s instead of %s", e->name, cut,
-		record_text(&r), e->want);
+		feed(e->in + at, pieces < e->length - at ? pieces : e->length - at);
+	cr_expect_str_eq(record_text(), e->want, "%s, cut at %zu: %s instead of %s", e->name, cut,
+		record_text(), e->want);
 	cr_expect_eq(r.parser.offset, e->length);
-	finish(&r);
 }
 
 /* One test per line of the table would be a hundred processes. A failure names its line. */
-Test(parser_feed, examples_at_every_cut, .timeout = 30)
+Test(parser_feed, examples_at_every_cut)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
 		for (size_t cut = 0; cut <= examples[i].length; cut++)
@@ -314,137 +327,104 @@ Test(parser_feed, examples_at_every_cut, .timeout = 30)
 
 Test(parser_feed, pause_ends_the_feed_after_a_callback)
 {
-	struct record r;
 	const uint8_t in[] = "ab\r\x1b[1m\x1b]0;t\a";
 	const size_t ends[] = {2, 3, 7, 13};
 	size_t at = 0, length = sizeof in - 1;
-	start(&r);
 	for (unsigned i = 0; i < 4; i++) {
 		r.pause = false;
 		at += parser_feed(&r.parser, in + at, length - at, &r.pause);
 		cr_expect_eq(at, ends[i], "%zu", at);
 		cr_expect_eq(r.parser.offset, at);
 	}
-	cr_expect_str_eq(record_text(&r), "'ab' ^0d CSIm[1] OSC0(t)");
-	finish(&r);
+	cr_expect_str_eq(record_text(), "'ab' ^0d CSIm[1] OSC0(t)");
 }
 
 Test(parser_feed, paused_parser_consumes_nothing)
 {
-	struct record r;
-	start(&r);
 	r.pause = true;
 	cr_expect_eq(parser_feed(&r.parser, (const uint8_t *)"ab", 2, &r.pause), 0);
-	finish(&r);
 }
 
 /* count parameters with the same digit. */
-static void feed_params(struct record *r, unsigned count, char separator)
+static void feed_params(unsigned count, char separator)
 {
-	feed_text(r, "\x1b[1");
+	feed_text("\x1b[1");
 	for (unsigned i = 1; i < count; i++)
-		feed(r, (char[]){separator, '1'}, 2);
-	feed_text(r, "m");
-}
-
-Test(parser_limits, most_parameters_are_kept)
-{
-	struct record r;
-	start(&r);
-	feed_params(&r, PARSER_PARAMS, ';');
-	cr_expect_eq(r.parser.params.count, PARSER_PARAMS);
-	cr_expect_eq(r.parser.params.value[PARSER_PARAMS - 1], 1);
-	finish(&r);
+		feed((char[]){separator, '1'}, 2);
+	feed_text("m");
 }
 
 Test(parser_limits, further_parameters_are_dropped)
 {
-	static const unsigned counts[] = {17, 33, 34, 500, 100000};
+	static const unsigned counts[] = {17, PARSER_PARAMS, 33, 34, 500, 100000};
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-		struct record r;
-		start(&r);
-		feed_params(&r, counts[i], ';');
+		restart();
+		feed_params(counts[i], ';');
 		cr_expect_eq(r.calls, 1);
 		cr_expect_eq(r.parser.params.count,
 			counts[i] < PARSER_PARAMS ? counts[i] : PARSER_PARAMS);
 		cr_expect_eq(r.parser.params.value[r.parser.params.count - 1], 1);
-		finish(&r);
 	}
 }
 
 Test(parser_limits, further_subparameters_are_dropped)
 {
-	struct record r;
-	start(&r);
-	feed_params(&r, 500, ':');
+	feed_params(500, ':');
 	cr_expect_eq(r.calls, 1);
 	cr_expect_eq(r.parser.params.count, 1);
 	cr_expect_eq(r.parser.params.sub_count, PARSER_SUBPARAMS);
-	finish(&r);
 }
 
 Test(parser_limits, subparameters_of_dropped_parameters)
 {
-	struct record r;
-	start(&r);
-	feed_text(&r, "\x1b[");
+	feed_text("\x1b[");
 	for (unsigned i = 0; i < 100; i++)
-		feed_text(&r, "4:3;");
-	feed_text(&r, "1:2m");
+		feed_text("4:3;");
+	feed_text("1:2m");
 	cr_expect_eq(r.calls, 1);
 	cr_expect_eq(r.parser.params.count, PARSER_PARAMS);
 	cr_expect_eq(r.parser.params.sub_count, PARSER_SUBPARAMS);
-	finish(&r);
 }
 
 Test(parser_limits, many_intermediates)
 {
-	struct record r;
-	start(&r);
 	for (unsigned i = 0; i < 1000; i++)
-		feed_text(&r, i == 0 ? "\x1b[" : "!");
-	feed_text(&r, "p\x1b");
+		feed_text(i == 0 ? "\x1b[" : "!");
+	feed_text("p\x1b");
 	for (unsigned i = 0; i < 1000; i++)
-		feed_text(&r, "#");
-	feed_text(&r, "8.");
+		feed_text("#");
+	feed_text("8.");
 	cr_expect_eq(r.calls, 3);
-	cr_expect_null(strstr(record_text(&r), "CSI!p"), "it is not dispatched as another sequence");
-	cr_expect_null(strstr(record_text(&r), "ESC#8 "));
-	finish(&r);
+	cr_expect_null(strstr(record_text(), "CSI!p"), "it is not dispatched as another sequence");
+	cr_expect_null(strstr(record_text(), "ESC#8 "));
 }
 
-static void feed_many(struct record *r, char c, size_t count)
+static void feed_many(char c, size_t count)
 {
 	char *bytes = malloc(count ? count : 1);
 	memset(bytes, c, count);
-	feed(r, bytes, count);
+	feed(bytes, count);
 	free(bytes);
 }
 
 Test(parser_limits, longest_string_is_whole)
 {
-	struct record r;
-	start(&r);
-	feed_text(&r, "\x1b]0;");
-	feed_many(&r, 'x', PARSER_STRING_MAX - 64);
-	feed_text(&r, "\a.");
+	feed_text("\x1b]0;");
+	feed_many('x', PARSER_STRING_MAX - 64);
+	feed_text("\a.");
 	cr_expect_eq(r.calls, 2);
-	cr_expect_eq(strlen(record_text(&r)), PARSER_STRING_MAX - 64 + strlen("OSC0() '.'"));
-	finish(&r);
+	cr_expect_eq(strlen(record_text()), PARSER_STRING_MAX - 64 + strlen("OSC0() '.'"));
 }
 
 Test(parser_limits, longer_string_is_dropped)
 {
-	struct record r;
-	start(&r);
-	feed_text(&r, "\x1b]0;");
-	feed_many(&r, 'x', 3 * PARSER_STRING_MAX);
-	feed_text(&r, "\a\x1bPq");
-	feed_many(&r, 'x', 3 * PARSER_STRING_MAX);
+	feed_text("\x1b]0;");
+	feed_many('x', 3 * PARSER_STRING_MAX);
+	feed_text("\a\x1bPq");
+	feed_many('x', 3 * PARSER_STRING_MAX);
 	cr_expect_leq(r.parser.string_capacity, PARSER_STRING_MAX);
-	feed_text(&r, "\x1b\\.\x1b]0;short\a");
-	cr_expect_str_eq(record_text(&r), "ESC\\ '.' OSC0(short)");
-	finish(&r);
+	feed_text("\x1b\\.\x1b]0;short\a");
+	cr_expect_str_eq(record_text(), "ESC\\ '.' OSC0(short)");
 }
 
 Test(parser_limits, memory_of_a_long_string_is_freed)
@@ -453,13 +433,11 @@ Test(parser_limits, memory_of_a_long_string_is_freed)
 		"\xc2\x9b"
 		"1m"};
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-		struct record r;
-		start(&r);
-		feed_text(&r, "\x1b]0;");
-		feed_many(&r, 'x', PARSER_STRING_MAX / 2);
-		feed_text(&r, ends[i]);
+		restart();
+		feed_text("\x1b]0;");
+		feed_many('x', PARSER_STRING_MAX / 2);
+		feed_text(ends[i]);
 		cr_expect_leq(r.parser.string_capacity, 8192, "end %zu", i);
-		finish(&r);
 	}
 }
 
@@ -467,52 +445,40 @@ Test(parser_limits, endless_sequences_use_no_memory)
 {
 	static const char *const starts[] = {"\x1b[", "\x1b[1?", "\x1b_", "\x1bP1;", "\x1bP1?"};
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-		struct record r;
-		start(&r);
-		feed_text(&r, starts[i]);
-		feed_many(&r, '1', 1000000);
+		restart();
+		feed_text(starts[i]);
+		feed_many('1', 1000000);
 		cr_expect_eq(r.parser.string_capacity, 0, "start %zu", i);
-		finish(&r);
 	}
 }
 
 Test(parser_is_ground, is_true_between_sequences_and_characters)
 {
 	const char in[] = "a\x1b[1mb\xe2\x82\xac\x1b]0;t\ac";
-	struct record r;
-	start(&r);
 	for (size_t i = 0; i < sizeof in - 1; i++) {
-		feed(&r, in + i, 1);
+		feed(in + i, 1);
 		bool ground = parser_is_ground(&r.parser);
 		cr_expect_eq(ground, i == 0 || i == 4 || i == 5 || i == 8 || i >= 14, "byte %zu", i);
 	}
-	finish(&r);
 }
 
 Test(parser_start, is_the_start_of_the_sequence)
 {
-	struct record r;
-	start(&r);
-	feed_text(&r, "ab\x1b[1");
+	feed_text("ab\x1b[1");
 	cr_expect_eq(r.parser.start, 2);
-	feed_text(&r, ";\x1b]0;t");
+	feed_text(";\x1b]0;t");
 	cr_expect_eq(r.parser.start, 6);
-	feed_text(&r,
-		"\xc2\x9b"
-		"1");
+	feed_text("\xc2\x9b"
+		  "1");
 	cr_expect_eq(r.parser.start, 11);
-	finish(&r);
 }
 
 Test(parser_init, offsets_are_absolute)
 {
-	struct record r;
-	start(&r);
 	parser_init(&r.parser, &ops, &r, UINT64_C(1) << 40);
-	feed_text(&r, "ab\x1b[");
+	feed_text("ab\x1b[");
 	cr_expect_eq(r.parser.offset, (UINT64_C(1) << 40) + 4);
 	cr_expect_eq(r.parser.start, (UINT64_C(1) << 40) + 2);
-	finish(&r);
 }
 
 Test(parser_reset, drops_an_unfinished_sequence)
@@ -520,13 +486,11 @@ Test(parser_reset, drops_an_unfinished_sequence)
 	static const char *const starts[] = {
 		"\x1b", "\x1b(", "\x1b[1;", "\x1b[1?", "\x1b]0;t", "\x1bP1;", "\x1bPq1", "\x1b_a"};
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-		struct record r;
-		start(&r);
-		feed_text(&r, starts[i]);
+		restart();
+		feed_text(starts[i]);
 		parser_reset(&r.parser);
 		cr_expect(parser_is_ground(&r.parser));
-		feed_text(&r, "5n\a");
-		cr_expect_str_eq(record_text(&r), "'5n' ^07");
-		finish(&r);
+		feed_text("5n\a");
+		cr_expect_str_eq(record_text(), "'5n' ^07");
 	}
 }

@@ -4,16 +4,24 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
+TestSuite(screen_feed, DRAWN_SUITE);
+TestSuite(screen_work, DRAWN_SUITE);
+TestSuite(screen_create, DRAWN_SUITE);
+TestSuite(screen_destroy, DRAWN_SUITE);
+TestSuite(screen_memory, DRAWN_SUITE);
+TestSuite(screen_sgr, DRAWN_SUITE);
+TestSuite(screen_link, DRAWN_SUITE);
+TestSuite(screen_title, DRAWN_SUITE);
+TestSuite(screen_cwd, DRAWN_SUITE);
+TestSuite(screen_resume_offset, DRAWN_SUITE);
+TestSuite(screen_row_version, DRAWN_SUITE);
+
 struct picture {
 	const char *name;
 	const char *in;
 	const char *want;  /* rows, separated by bars */
 	unsigned row, col; /* of the cursor */
 };
-
-/* Rows and columns of all pictures. */
-#define PICTURE_ROWS 4
-#define PICTURE_COLS 8
 
 static const struct picture pictures[] = {
 	{"nothing", "", "", 0, 0},
@@ -80,6 +88,12 @@ static const struct picture pictures[] = {
 	{"DECDC", "abcd\x1b[2G\x1b['~", "acd", 0, 1},
 	{"IRM", "abc\x1b[G\x1b[4hX\x1b[4lY", "XYbc", 0, 2},
 	{"REP", "ab\x1b[3b", "abbbb", 0, 5},
+	{"REP before any character", "\x1b[5b\x1b[2147483647b", "", 0, 0},
+	{"REP of a cluster", "e\xcc\x81\x1b[2b",
+		"e\xcc\x81"
+		"e\xcc\x81"
+		"e\xcc\x81",
+		0, 3},
 	{"DECALN", "\x1b[2;2H\x1b#8", "EEEEEEEE|EEEEEEEE|EEEEEEEE|EEEEEEEE", 0, 0},
 
 	{"DECSTBM homes", "abc\x1b[2;3rX", "Xbc", 0, 1},
@@ -100,6 +114,11 @@ static const struct picture pictures[] = {
 		"8X",
 		"Xbc|d", 0, 1},
 	{"CSI s without margins saves", "ab\x1b[s\r\ncd\x1b[uX", "abX|cd", 0, 3},
+	{"DECRC of a pending wrap",
+		"01234567\x1b"
+		"7\x1b[4;1H\x1b"
+		"8X",
+		"0123456X", 0, 8},
 	{"charsets", "\x1b(0qx\x1b(Bq\x0e\x1b)0q\x0fq", "\xe2\x94\x80\xe2\x94\x82q\xe2\x94\x80q", 0,
 		5},
 	{"DECSC saves the charset",
@@ -115,12 +134,24 @@ static const struct picture pictures[] = {
 	{"combining mark on a wide character", "\xe4\xbd\xa0\xcc\x81x", "\xe4\xbd\xa0\xcc\x81x", 0,
 		3},
 	{"combining mark while a wrap is pending", "abcdefgh\xcc\x81x", "abcdefgh\xcc\x81|x", 1, 1},
+	{"wide character whose head is overwritten", "\xe4\xbd\xa0\xe5\xa5\xbd\x1b[Gx",
+		"x \xe5\xa5\xbd", 0, 1},
+	{"wide character whose tail is overwritten", "\xe4\xbd\xa0\xe5\xa5\xbd\x1b[2Gx",
+		" x\xe5\xa5\xbd", 0, 2},
+	{"wide character over two others", "\xe4\xbd\xa0\xe5\xa5\xbd\x1b[2G\xe4\xb8\x80",
+		" \xe4\xb8\x80", 0, 3},
+	{"character interrupted by a control", "a\xf0\x9f\x98\nb\xe4\xbd\x1b[1mc", "a| bc", 1, 3},
 	{"no-break space",
 		"a\xc2\xa0"
 		"b",
 		"a\xc2\xa0"
 		"b",
 		0, 3},
+	{"DECSED keeps protected cells", "a\x1b[1\"qb\x1b[0\"qc\x1b[?2J", " b", 0, 3},
+	{"ED erases protected cells", "a\x1b[1\"qb\x1b[0\"qc\x1b[2J", "", 0, 3},
+	{"APC, PM, SOS and DCS are swallowed",
+		"a\x1b_Gf=24,s=1;AAAA\x1b\\b\x1b^tmux\x1b\\c\x1bXsos\x1b\\d\x1bPqsixel\x1b\\e",
+		"abcde", 0, 5},
 	{"DEL and NUL print nothing",
 		"a\x7f"
 		"b",
@@ -129,8 +160,7 @@ static const struct picture pictures[] = {
 
 static void expect_picture(const struct picture *p, size_t cut)
 {
-	struct drawn d;
-	drawn_start(&d, PICTURE_ROWS, PICTURE_COLS);
+	drawn_set_up();
 	drawn_feed(&d, p->in, cut, SIZE_MAX);
 	drawn_feed(&d, p->in + cut, strlen(p->in + cut), SIZE_MAX);
 	unsigned row, col;
@@ -139,8 +169,6 @@ static void expect_picture(const struct picture *p, size_t cut)
 		drawn_rows(&d), p->want);
 	cr_expect(row == p->row && col == p->col, "%s, cut at %zu: cursor at %u, %u", p->name, cut,
 		row, col);
-	drawn_check(&d);
-	drawn_finish(&d);
 }
 
 /* One test per line of the table would be a hundred processes. A failure names its line. */
@@ -153,16 +181,15 @@ Test(screen_feed, pictures_at_every_cut, .timeout = 60)
 
 Test(screen_work, result_does_not_depend_on_it)
 {
-	struct drawn d, other;
-	drawn_start(&d, 6, 10);
-	drawn_start(&other, 6, 10);
+	struct drawn other;
+	drawn_restart(6, 10, 100);
+	drawn_init(&other, 6, 10, 100);
 	for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
 		drawn_feed(&d, pictures[i].in, strlen(pictures[i].in), SIZE_MAX);
 		drawn_feed(&other, pictures[i].in, strlen(pictures[i].in), i % 5);
 	}
 	drawn_expect_same(&d, &other);
 	drawn_finish(&other);
-	drawn_end(&d);
 }
 
 Test(screen_create, invalid_sizes_are_refused)
@@ -179,25 +206,16 @@ Test(screen_create, invalid_sizes_are_refused)
 
 Test(screen_create, one_column_becomes_two)
 {
-	struct drawn d;
-	drawn_start(&d, 1, 1);
+	drawn_restart(1, 1, 100);
 	cr_expect_eq(screen_cols(d.screen), SCREEN_COLS_MIN);
 	cr_expect_eq(screen_rows(d.screen), 1);
-	drawn_end(&d);
 }
 
 Test(screen_create, largest_size)
 {
-	struct drawn d;
-	drawn_start(&d, SCREEN_SIDE_MAX, SCREEN_SIDE_MAX);
+	drawn_restart(SCREEN_SIDE_MAX, SCREEN_SIDE_MAX, 100);
 	drawn_type(&d, "\x1b[1000;1000HX\x1b#8\x1b[?1049h\x1b#8");
-	drawn_expect_cursor(&d, 0, 0);
-	drawn_end(&d);
-}
-
-Test(screen_destroy, null_is_allowed)
-{
-	screen_destroy(NULL);
+	drawn_expect_cursor(0, 0);
 }
 
 Test(screen_destroy, unfinished_sequences_are_freed)
@@ -205,10 +223,8 @@ Test(screen_destroy, unfinished_sequences_are_freed)
 	static const char *const open[] = {"\x1b", "\x1b[1;2", "\x1b]0;title", "\x1bP$q", "\x1b_x",
 		"\xe4\xbd", "\x1b[?1049h", "\x1b[22;0t\x1b]8;;http://a\a\x1b]4;1;#fff\ax\xcc\x81"};
 	for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
-		struct drawn d;
-		drawn_start(&d, 4, 8);
+		drawn_restart(4, 8, 100);
 		drawn_type(&d, open[i]);
-		drawn_end(&d);
 	}
 }
 
@@ -227,9 +243,9 @@ Test(screen_memory, idle_screen_takes_little)
 
 Test(screen_memory, is_about_the_heap_used)
 {
-	struct drawn d;
+	drawn_tear_down();
 	size_t before = drawn_heap_used();
-	drawn_init(&d, 24, 80, 10000);
+	drawn_restart(24, 80, 10000);
 	for (unsigned i = 0; i < 20000; i++) {
 		char line[128];
 		snprintf(line, sizeof line,
@@ -239,7 +255,6 @@ Test(screen_memory, is_about_the_heap_used)
 	size_t used = drawn_heap_used() - before, reported = screen_memory(d.screen);
 	cr_expect_gt(reported, used / 2, "%zu of %zu", reported, used);
 	cr_expect_lt(reported, used * 2, "%zu of %zu", reported, used);
-	drawn_end(&d);
 }
 
 struct sgr {
@@ -280,41 +295,34 @@ static const struct sgr sgrs[] = {
 Test(screen_sgr, examples)
 {
 	for (size_t i = 0; i < sizeof sgrs / sizeof *sgrs; i++) {
-		struct drawn d;
-		drawn_start(&d, 2, 8);
+		drawn_restart(2, 8, 100);
 		drawn_type(&d, sgrs[i].in);
 		drawn_type(&d, "x");
 		cr_expect_eq(memcmp(drawn_style_at(&d, 0, 0), &sgrs[i].want, sizeof(struct style)),
 			0, "%s", sgrs[i].in + 1);
 		drawn_check(&d);
-		drawn_finish(&d);
 	}
 }
 
-static size_t link_at(const struct drawn *d, unsigned x, const char **ret_uri)
+static size_t link_at(unsigned x, const char **ret_uri)
 {
 	size_t length;
-	*ret_uri = drawn_link(d->screen, drawn_style_at(d, 0, x)->link, false, &length);
+	*ret_uri = drawn_link(d.screen, drawn_style_at(&d, 0, x)->link, false, &length);
 	return *ret_uri ? length : 0;
 }
 
 Test(screen_link, is_returned_for_its_cells)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 20);
 	const char *uri;
 	drawn_type(&d, "a\x1b]8;;http://a/;b\x1b\\bc\x1b]8;;\x1b\\d");
-	cr_assert_eq(link_at(&d, 1, &uri), 11);
+	cr_assert_eq(link_at(1, &uri), 11);
 	cr_expect_eq(memcmp(uri, "http://a/;b", 11), 0);
 	cr_expect_eq(drawn_style_at(&d, 0, 1)->link, drawn_style_at(&d, 0, 2)->link);
-	cr_expect_eq(link_at(&d, 0, &uri) + link_at(&d, 3, &uri), 0);
-	drawn_end(&d);
+	cr_expect_eq(link_at(0, &uri) + link_at(3, &uri), 0);
 }
 
 Test(screen_link, same_id_and_address_give_the_same_link)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 20);
 	drawn_type(&d,
 		"\x1b]8;x=y:id=1;http://a\aa\x1b]8;;\a \x1b]8;id=1;http://a\ab\x1b]8;id=2;http://a\ac"
 		"\x1b]8;;http://a\ad\x1b]8;;\a\x1b]8;;http://a\ae");
@@ -325,38 +333,29 @@ Test(screen_link, same_id_and_address_give_the_same_link)
 	cr_expect_neq(link[0], link[3]);
 	cr_expect_neq(link[3], link[4]);
 	cr_expect_neq(link[4], link[5], "links without an id differ");
-	drawn_end(&d);
 }
 
 Test(screen_link, too_long_ones_are_ignored)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 20);
 	const char *uri;
 	drawn_type(&d, "\x1b]8;;");
 	drawn_type_many(&d, "x", SCREEN_LINK_MAX);
 	drawn_type(&d, "\aa\x1b]8;;\a\x1b]8;;");
 	drawn_type_many(&d, "x", SCREEN_LINK_MAX + 1);
 	drawn_type(&d, "\ab");
-	cr_expect_eq(link_at(&d, 0, &uri), SCREEN_LINK_MAX);
-	cr_expect_eq(link_at(&d, 1, &uri), 0);
-	drawn_end(&d);
+	cr_expect_eq(link_at(0, &uri), SCREEN_LINK_MAX);
+	cr_expect_eq(link_at(1, &uri), 0);
 }
 
 Test(screen_link, malformed_ones_do_no_harm)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 20);
 	drawn_type(&d,
 		"\x1b]8\a\x1b]8;\a\x1b]8;id=\a\x1b]8;id=;\a\x1b]8;:::;\a\x1b]8;id;http://a\ax\x1b]8;;\a");
 	drawn_type(&d, "\x1b]8;id=:id=2;http://b\ay\x1b]8;=;http://c\az");
-	drawn_end(&d);
 }
 
 Test(screen_title, stack_is_limited)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 8);
 	char title[32];
 	for (unsigned i = 0; i < 100; i++) {
 		snprintf(title, sizeof title, "\x1b]2;%u\a\x1b[22;2t", i);
@@ -367,13 +366,10 @@ Test(screen_title, stack_is_limited)
 	cr_expect_str_eq(screen_title(d.screen), "90");
 	drawn_type(&d, "\x1b[23;2t");
 	cr_expect_str_eq(screen_title(d.screen), "90");
-	drawn_end(&d);
 }
 
 Test(screen_cwd, long_paths)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 8);
 	drawn_type(&d, "\x1b]7;file:///");
 	drawn_type_many(&d, "x", SCREEN_CWD_MAX - 1);
 	drawn_type(&d, "\a");
@@ -382,7 +378,6 @@ Test(screen_cwd, long_paths)
 	drawn_type_many(&d, "%41", SCREEN_CWD_MAX);
 	drawn_type(&d, "\a");
 	cr_expect_str_eq(screen_cwd(d.screen), "/tmp", "a path that is too long is ignored");
-	drawn_end(&d);
 }
 
 /* A path that is not UTF-8 cannot be sent to clients. */
@@ -390,13 +385,11 @@ Test(screen_cwd, paths_that_are_not_utf_8_are_ignored)
 {
 	static const char *const paths[] = {"%ff", "%c2", "%c2%9b", "%ed%a0%80", "%e4%bd", "%c0%af"};
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-		struct drawn d;
-		drawn_start(&d, 2, 8);
+		drawn_restart(2, 8, 100);
 		drawn_type(&d, "\x1b]7;file:///");
 		drawn_type(&d, paths[i]);
 		drawn_type(&d, "\a");
 		cr_expect_str_eq(screen_cwd(d.screen), "", "%s", paths[i]);
-		drawn_end(&d);
 	}
 }
 
@@ -409,18 +402,14 @@ Test(screen_resume_offset, is_the_start_of_an_unfinished_sequence_or_character)
 		{"ab\xe4\xbd", 2}, {"ab\xe4\xbd\xa0", 5}, {"ab\x1b]0;title", 2},
 		{"ab\x1b]0;t\x1b", 7}, {"ab\xc2\x9b", 2}, {"\x1bPq\xe4", 0}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct drawn d;
-		drawn_start(&d, 2, 8);
+		drawn_restart(2, 8, 100);
 		drawn_type(&d, cases[i].in);
 		cr_expect_eq(screen_resume_offset(d.screen), cases[i].want, "case %zu", i);
-		drawn_finish(&d);
 	}
 }
 
 Test(screen_row_version, changes_for_changed_rows)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	drawn_type(&d, "a\r\nb\r\nc");
 	uint64_t before = screen_version(d.screen);
 	drawn_type(&d, "\x1b[2Hx");
@@ -428,7 +417,6 @@ Test(screen_row_version, changes_for_changed_rows)
 	cr_expect_leq(screen_row_version(d.screen, 0), before);
 	cr_expect_gt(screen_row_version(d.screen, 1), before);
 	cr_expect_leq(screen_row_version(d.screen, 2), before);
-	drawn_end(&d);
 }
 
 Test(screen_row_version, changes_for_all_rows_when_they_move)
@@ -438,13 +426,11 @@ Test(screen_row_version, changes_for_all_rows_when_they_move)
 		"\x1b"
 		"c"};
 	for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
-		struct drawn d;
-		drawn_start(&d, 4, 8);
+		drawn_restart(4, 8, 100);
 		drawn_type(&d, "a\r\nb\r\nc");
 		uint64_t before = screen_version(d.screen);
 		drawn_type(&d, moves[i]);
 		for (unsigned y = 0; y < 4; y++)
 			cr_expect_gt(screen_row_version(d.screen, y), before, "%zu, row %u", i, y);
-		drawn_end(&d);
 	}
 }

@@ -7,14 +7,17 @@
 
 #define MIB ((size_t)1 << 20)
 
+TestSuite(screen_work, DRAWN_SUITE);
+TestSuite(screen_growth, DRAWN_SUITE);
+
 /* How many bytes of a repeated sequence one call consumes. */
-static size_t measure_consumed(struct drawn *d, const char *sequence, unsigned times, size_t work)
+static size_t measure_consumed(const char *sequence, unsigned times, size_t work)
 {
 	size_t length = strlen(sequence);
 	char *bytes = malloc(length * times);
 	for (unsigned i = 0; i < times; i++)
 		memcpy(bytes + i * length, sequence, length);
-	size_t consumed = screen_feed(d->screen, bytes, length * times, work);
+	size_t consumed = screen_feed(d.screen, bytes, length * times, work);
 	free(bytes);
 	return consumed;
 }
@@ -28,25 +31,20 @@ Test(screen_work, bounds_a_call)
 		"c",
 		"\x1b[@", "\x1b[K"};
 	for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
-		struct drawn d;
-		drawn_start(&d, 100, 200);
-		size_t consumed = measure_consumed(&d, sequences[i], 20000, 200000);
+		drawn_restart(100, 200, 100);
+		size_t consumed = measure_consumed(sequences[i], 20000, 200000);
 		cr_expect_geq(consumed, 1);
 		cr_expect_leq(consumed, 20000 * strlen(sequences[i]) / 2, "%s: %zu",
 			sequences[i] + 1, consumed);
 		cr_expect_leq(d.screen->work, 200000 + drawn_slack(d.screen));
-		drawn_end(&d);
 	}
 }
 
 Test(screen_work, call_consumes_at_least_one_byte)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	cr_expect_eq(screen_feed(d.screen, "\x1b[2J", 4, 0), 4);
 	cr_expect_geq(screen_feed(d.screen, "x\x1b[2J", 5, 1), 1);
 	cr_expect_eq(screen_feed(d.screen, "", 0, 1), 0);
-	drawn_end(&d);
 }
 
 static double seconds(void)
@@ -56,108 +54,89 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-struct growth {
-	struct drawn d;
-	size_t before;
-};
+static size_t heap_before;
 
-static void grow(struct growth *g, unsigned scrollback)
+static void grow(unsigned cols, unsigned scrollback)
 {
-	g->before = drawn_heap_used();
-	drawn_init(&g->d, 24, 80, scrollback);
+	drawn_tear_down();
+	heap_before = drawn_heap_used();
+	drawn_restart(24, cols, scrollback);
 }
 
-static void expect_bounded(struct growth *g, size_t most)
+/* Feed a sequence. Unlike drawn_feed() it allocates nothing. */
+__attribute__((format(printf, 1, 2))) static void feed(const char *format, ...)
 {
-	size_t used = drawn_heap_used() - g->before;
+	static char text[SCREEN_LINK_MAX + SCREEN_TITLE_MAX + 64];
+	va_list list;
+	va_start(list, format);
+	int length = vsnprintf(text, sizeof text, format, list);
+	va_end(list);
+	screen_feed(d.screen, text, (size_t)length, SIZE_MAX);
+}
+
+static void expect_bounded(size_t most)
+{
+	size_t used = drawn_heap_used() - heap_before;
 	cr_expect_lt(used, most, "%zu bytes of heap", used);
-	cr_expect_lt(screen_memory(g->d.screen), most, "%zu", screen_memory(g->d.screen));
-	drawn_end(&g->d);
+	cr_expect_lt(screen_memory(d.screen), most, "%zu", screen_memory(d.screen));
 }
 
-Test(screen_growth, a_million_styles_on_the_same_cell, .timeout = 60)
+Test(screen_growth, a_million_styles_on_the_same_cell)
 {
-	struct growth g;
-	grow(&g, 1000);
-	char text[64];
-	for (unsigned i = 0; i < 1000000; i++) {
-		int length = snprintf(text, sizeof text, "\r\x1b[38;2;%u;%u;%um.", i >> 16,
-			i >> 8 & 255, i & 255);
-		screen_feed(g.d.screen, text, (size_t)length, SIZE_MAX);
-	}
-	expect_bounded(&g, MIB);
+	grow(80, 1000);
+	for (unsigned i = 0; i < 1000000; i++)
+		feed("\r\x1b[38;2;%u;%u;%um.", i >> 16, i >> 8 & 255, i & 255);
+	expect_bounded(MIB);
 }
 
-Test(screen_growth, a_million_styles_in_the_scrollback, .timeout = 60)
+Test(screen_growth, a_million_styles_in_the_scrollback)
 {
-	struct growth g;
-	grow(&g, SCREEN_SCROLLBACK_DEFAULT);
-	char text[64];
-	for (unsigned i = 0; i < 1000000; i++) {
-		int length = snprintf(
-			text, sizeof text, "\x1b[38;2;%u;%u;%um.", i >> 16, i >> 8 & 255, i & 255);
-		screen_feed(g.d.screen, text, (size_t)length, SIZE_MAX);
-	}
-	cr_expect_leq(g.d.screen->styles.count, SCREEN_STYLES_MAX);
+	grow(80, SCREEN_SCROLLBACK_DEFAULT);
+	for (unsigned i = 0; i < 1000000; i++)
+		feed("\x1b[38;2;%u;%u;%um.", i >> 16, i >> 8 & 255, i & 255);
+	cr_expect_leq(d.screen->styles.count, SCREEN_STYLES_MAX);
 	/* The newest style is right. */
-	cr_expect_eq(drawn_style_at(&g.d, 23, 0)->fg & COLOR_MODE, COLOR_RGB);
-	expect_bounded(&g, 64 * MIB);
+	cr_expect_eq(drawn_style_at(&d, 23, 0)->fg & COLOR_MODE, COLOR_RGB);
+	expect_bounded(64 * MIB);
 }
 
 /* A table that is almost full must not be swept for each new style. */
-Test(screen_growth, short_lived_styles_beside_many_others, .timeout = 120)
+Test(screen_growth, short_lived_styles_beside_many_others)
 {
-	struct growth g;
-	grow(&g, SCREEN_SCROLLBACK_DEFAULT);
-	struct screen *s = g.d.screen;
-	char text[64];
+	grow(80, SCREEN_SCROLLBACK_DEFAULT);
+	struct screen *s = d.screen;
 	unsigned i = 0;
 	while (s->styles.count + 8 < SCREEN_STYLES_MAX && i < 2 * SCREEN_STYLES_MAX) {
-		int length = snprintf(
-			text, sizeof text, "\x1b[38;2;%u;%u;%um.", i >> 16, i >> 8 & 255, i & 255);
-		screen_feed(s, text, (size_t)length, SIZE_MAX);
+		feed("\x1b[38;2;%u;%u;%um.", i >> 16, i >> 8 & 255, i & 255);
 		i++;
 	}
 	double begin = seconds();
-	for (unsigned n = 0; n < 20000; n++, i++) {
-		int length = snprintf(text, sizeof text, "\r\x1b[48;2;%u;%u;%um.", i >> 16,
-			i >> 8 & 255, i & 255);
-		screen_feed(s, text, (size_t)length, SIZE_MAX);
-	}
+	for (unsigned n = 0; n < 20000; n++, i++)
+		feed("\r\x1b[48;2;%u;%u;%um.", i >> 16, i >> 8 & 255, i & 255);
 	/* One sweep per style would take minutes. */
 	cr_expect_lt(seconds() - begin, 10.0);
-	expect_bounded(&g, 64 * MIB);
+	expect_bounded(64 * MIB);
 }
 
-Test(screen_growth, a_million_links, .timeout = 60)
+Test(screen_growth, a_million_links)
 {
-	struct growth g;
-	grow(&g, SCREEN_SCROLLBACK_DEFAULT);
-	char text[64];
-	for (unsigned i = 0; i < 1000000; i++) {
-		int length = snprintf(text, sizeof text, "\x1b]8;;http://a/%u\ax", i);
-		screen_feed(g.d.screen, text, (size_t)length, SIZE_MAX);
-	}
-	expect_bounded(&g, 64 * MIB);
+	grow(80, SCREEN_SCROLLBACK_DEFAULT);
+	for (unsigned i = 0; i < 1000000; i++)
+		feed("\x1b]8;;http://a/%u\ax", i);
+	expect_bounded(64 * MIB);
 }
 
-Test(screen_growth, long_links, .timeout = 60)
+Test(screen_growth, long_links)
 {
-	struct growth g;
-	grow(&g, SCREEN_SCROLLBACK_DEFAULT);
-	static char text[SCREEN_LINK_MAX + 64];
-	for (unsigned i = 0; i < 20000; i++) {
-		int length = snprintf(text, sizeof text, "\x1b]8;;http://a/%u/%0*d\ax", i,
-			(int)SCREEN_LINK_MAX - 64, 0);
-		screen_feed(g.d.screen, text, (size_t)length, SIZE_MAX);
-	}
-	expect_bounded(&g, 64 * MIB);
+	grow(80, SCREEN_SCROLLBACK_DEFAULT);
+	for (unsigned i = 0; i < 20000; i++)
+		feed("\x1b]8;;http://a/%u/%0*d\ax", i, (int)SCREEN_LINK_MAX - 64, 0);
+	expect_bounded(64 * MIB);
 }
 
-Test(screen_growth, many_combining_marks, .timeout = 60)
+Test(screen_growth, many_combining_marks)
 {
-	struct growth g;
-	grow(&g, SCREEN_SCROLLBACK_DEFAULT);
+	grow(80, SCREEN_SCROLLBACK_DEFAULT);
 	struct random r = {5};
 	for (unsigned i = 0; i < 100000; i++) {
 		char text[256];
@@ -166,73 +145,58 @@ Test(screen_growth, many_combining_marks, .timeout = 60)
 		for (unsigned k = 0; k < 40; k++)
 			length += utf8_encode(
 				0x300 + (uint32_t)random_below(&r, 0x70), (uint8_t *)text + length);
-		screen_feed(g.d.screen, text, length, SIZE_MAX);
+		screen_feed(d.screen, text, length, SIZE_MAX);
 	}
-	expect_bounded(&g, 64 * MIB);
+	expect_bounded(64 * MIB);
 }
 
 Test(screen_growth, titles_and_icons)
 {
-	struct growth g;
-	grow(&g, 100);
-	static char text[SCREEN_TITLE_MAX + 64];
+	grow(80, 100);
 	for (unsigned i = 0; i < 3000; i++) {
-		int length = snprintf(text, sizeof text, "\x1b]0;%u%0*d\a\x1b[22;0t", i,
-			(int)SCREEN_TITLE_MAX, 0);
-		drawn_clear(&g.d.events);
-		screen_feed(g.d.screen, text, (size_t)length, SIZE_MAX);
+		feed("\x1b]0;%u%0*d\a\x1b[22;0t", i, (int)SCREEN_TITLE_MAX, 0);
+		drawn_clear(&d.events);
 	}
-	expect_bounded(&g, MIB);
+	expect_bounded(MIB);
 }
 
 Test(screen_growth, palettes)
 {
-	struct growth g;
-	grow(&g, 100);
-	char text[64];
-	for (unsigned i = 0; i < 100000; i++) {
-		int length = snprintf(text, sizeof text, "\x1b]4;%u;#%06x\a", i, i);
-		screen_feed(g.d.screen, text, (size_t)length, SIZE_MAX);
-	}
-	expect_bounded(&g, MIB);
+	grow(80, 100);
+	for (unsigned i = 0; i < 100000; i++)
+		feed("\x1b]4;%u;#%06x\a", i, i);
+	expect_bounded(MIB);
 }
 
 Test(screen_growth, kitty_stacks)
 {
-	struct growth g;
-	grow(&g, 100);
-	drawn_type_many(&g.d, "\x1b[>31u", 10000);
-	cr_expect_eq(g.d.screen->primary.kitty.count, SCREEN_KITTY_MAX);
-	drawn_type(&g.d, "\x1b[<2147483647u");
-	cr_expect_eq(screen_modes(g.d.screen)->kitty_flags, 0);
-	expect_bounded(&g, MIB);
+	grow(80, 100);
+	drawn_type_many(&d, "\x1b[>31u", 10000);
+	cr_expect_eq(d.screen->primary.kitty.count, SCREEN_KITTY_MAX);
+	drawn_type(&d, "\x1b[<2147483647u");
+	cr_expect_eq(screen_modes(d.screen)->kitty_flags, 0);
+	expect_bounded(MIB);
 }
 
 Test(screen_growth, lone_marks_use_no_memory)
 {
-	struct growth g;
-	grow(&g, 100);
+	grow(80, 100);
 	/* A control before each mark, so that it joins no cell. */
 	for (unsigned i = 0; i < 100000; i++)
-		screen_feed(g.d.screen, "\xcc\x81", 3, SIZE_MAX);
-	drawn_check(&g.d);
-	drawn_type(&g.d, "x");
-	expect_bounded(&g, MIB);
+		screen_feed(d.screen, "\xcc\x81", 3, SIZE_MAX);
+	drawn_check(&d);
+	drawn_type(&d, "x");
+	expect_bounded(MIB);
 }
 
-Test(screen_growth, full_scrollback_of_wide_lines, .timeout = 60)
+Test(screen_growth, full_scrollback_of_wide_lines)
 {
-	struct growth g = {.before = drawn_heap_used()};
-	drawn_init(&g.d, 24, 1000, 2000);
+	grow(1000, 2000);
 	struct random r = {9};
-	for (unsigned i = 0; i < 400000; i++) {
-		char text[64];
-		int length = snprintf(text, sizeof text,
-			"\x1b[38;5;%um\xf0\x9f\x98\x80"
-			"e\xcc\x81\xe4\xbd\xa0",
+	for (unsigned i = 0; i < 400000; i++)
+		feed("\x1b[38;5;%um\xf0\x9f\x98\x80"
+		     "e\xcc\x81\xe4\xbd\xa0",
 			(unsigned)random_below(&r, 256));
-		screen_feed(g.d.screen, text, (size_t)length, SIZE_MAX);
-	}
-	cr_expect_leq(g.d.screen->scrollback.bytes, 2000 * SCROLLBACK_LINE_BYTES);
-	expect_bounded(&g, 8 * MIB);
+	cr_expect_leq(d.screen->scrollback.bytes, 2000 * SCROLLBACK_LINE_BYTES);
+	expect_bounded(8 * MIB);
 }

@@ -5,52 +5,49 @@
 
 #include <criterion/criterion.h>
 
-static const char *scrollback_text(const struct drawn *d, unsigned i)
+TestSuite(screen_hazard, DRAWN_SUITE);
+
+static const char *scrollback_text(unsigned i)
 {
 	static char text[SCREEN_SIDE_MAX * 4 + 1];
-	const struct packed *p = scrollback_get(&d->screen->scrollback, i);
+	const struct packed *p = scrollback_get(&d.screen->scrollback, i);
 	cr_assert_not(p->odd);
 	memcpy(text, packed_text(p), p->bytes);
 	text[p->bytes] = '\0';
 	return text;
 }
 
-static void type_params(struct drawn *d, unsigned count, char separator, const char *final)
+static void type_params(unsigned count, char separator, const char *final)
 {
-	drawn_type(d, "\x1b[1");
+	drawn_type(&d, "\x1b[1");
 	for (unsigned i = 1; i < count; i++)
-		drawn_type(d, (char[]){separator, '1', '\0'});
-	drawn_type(d, final);
+		drawn_type(&d, (char[]){separator, '1', '\0'});
+	drawn_type(&d, final);
 }
 
 Test(screen_hazard, csi_with_many_parameters)
 {
 	static const unsigned counts[] = {16, 17, 31, 32, 33, 34, 500, 5000};
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-		type_params(&d, counts[i], ';', "m");
-		type_params(&d, counts[i], ':', "m");
-		type_params(&d, counts[i], ';', "H");
-		type_params(&d, counts[i], ';', "h");
-		type_params(&d, counts[i], ';', "r");
+		type_params(counts[i], ';', "m");
+		type_params(counts[i], ':', "m");
+		type_params(counts[i], ';', "H");
+		type_params(counts[i], ';', "h");
+		type_params(counts[i], ';', "r");
 	}
 	drawn_type(&d, "\x1b[Hok");
 	cr_expect_str_eq(drawn_row(&d, 0), "ok");
-	drawn_end(&d);
 }
 
 Test(screen_hazard, extended_colours_cut_short_by_the_limit)
 {
 	for (unsigned before = 20; before <= 32; before++) {
-		struct drawn d;
-		drawn_start(&d, 4, 8);
+		drawn_restart(4, 8, 100);
 		drawn_type(&d, "\x1b[1");
 		drawn_type_many(&d, ";1", before - 1);
 		drawn_type(&d, ";38;2;1;2;3;48;5;7;58;2;1;2;3mx");
 		drawn_check(&d);
 		cr_expect(drawn_style_at(&d, 0, 0)->flags & STYLE_BOLD);
-		drawn_end(&d);
 	}
 }
 
@@ -61,34 +58,18 @@ Test(screen_hazard, extended_colours_cut_short)
 		"\x1b[38:::::::::m", "\x1b[38;2:1:2:3m", "\x1b[38;5:7;1m", "\x1b[48;9;1;2m",
 		"\x1b[58;2;1;2;3;4;5;6m", "\x1b[38;38;38;38m", "\x1b[38;48;58m", "\x1b[;38:2::m",
 		"\x1b[38:2:99999:-1:3:4:5:6:7m"};
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
 		drawn_type(&d, sequences[i]);
 		drawn_type(&d, "x");
 		drawn_check(&d);
 	}
-	drawn_end(&d);
-}
-
-Test(screen_hazard, repeat_before_any_character)
-{
-	struct drawn d;
-	drawn_start(&d, 4, 8);
-	drawn_type(&d, "\x1b[5b\x1b[2147483647b");
-	cr_expect_str_eq(drawn_rows(&d), "");
-	drawn_expect_cursor(&d, 0, 0);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, repeat_after_a_lone_mark)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	drawn_type(&d, "\xcc\x81\x1b[5b\x1b[2147483647b");
 	drawn_type(&d, "\r\n\xe2\x80\x8d\x1b[5bx");
 	drawn_check(&d);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, repeat_only_after_a_character)
@@ -98,52 +79,34 @@ Test(screen_hazard, repeat_only_after_a_character)
 		"7",
 		"\x1b]0;t\a", "\0"};
 	for (size_t i = 0; i + 1 < sizeof between / sizeof *between; i++) {
-		struct drawn d;
-		drawn_start(&d, 4, 8);
+		drawn_restart(4, 8, 100);
 		drawn_type(&d, "ab");
 		drawn_type(&d, between[i]);
 		drawn_type(&d, "\x1b[3b");
 		cr_expect_str_eq(drawn_row(&d, 0), "ab", "%zu", i);
-		drawn_end(&d);
 	}
 }
 
 Test(screen_hazard, repeat_of_a_wide_character_at_the_edge)
 {
 	for (unsigned cols = 2; cols < 9; cols++) {
-		struct drawn d;
-		drawn_start(&d, 3, cols);
+		drawn_restart(3, cols, 100);
 		drawn_type(&d, "\xe4\xbd\xa0\x1b[5b");
 		drawn_check(&d);
 		drawn_type(&d, "\x1b[?7l\x1b[H\xe4\xbd\xa0\x1b[5b");
-		drawn_end(&d);
 	}
 }
 
-Test(screen_hazard, repeat_of_a_cluster)
+Test(screen_hazard, endless_repeat)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
-	drawn_type(&d, "e\xcc\x81\x1b[2b");
-	cr_expect_str_eq(drawn_row(&d, 0),
-		"e\xcc\x81"
-		"e\xcc\x81"
-		"e\xcc\x81");
-	drawn_end(&d);
-}
-
-Test(screen_hazard, endless_repeat, .timeout = 20)
-{
-	struct drawn d;
-	drawn_start(&d, 24, 80);
+	drawn_restart(24, 80, 100);
 	for (unsigned i = 0; i < 50; i++)
 		drawn_type(&d, "x\x1b[2147483647b");
 	cr_expect_eq(strlen(drawn_row(&d, 0)), 80);
-	drawn_end(&d);
 }
 
 /* It prints as many characters as requested, across lines. */
-Test(screen_hazard, repeat_equals_printing, .timeout = 60)
+Test(screen_hazard, repeat_equals_printing)
 {
 	static const char *const before[] = {"", "\x1b[2;3r\x1b[2H", "\x1b[2;3r\x1b[4H", "\x1b[4h",
 		"\x1b[41m", "\x1b[?1049h\x1b[41m", "\x1b[4h\x1b[?1049h\x1b[42mabc\xe4\xbd\xa0",
@@ -158,8 +121,8 @@ Test(screen_hazard, repeat_equals_printing, .timeout = 60)
 		struct drawn a, b;
 		const unsigned *size = sizes[n / 40 % 6];
 		unsigned count = counts[n / 240];
-		drawn_start(&a, size[0], size[1]);
-		drawn_start(&b, size[0], size[1]);
+		drawn_init(&a, size[0], size[1], 100);
+		drawn_init(&b, size[0], size[1], 100);
 		drawn_type(&a, before[n % 10]);
 		drawn_type(&b, before[n % 10]);
 		drawn_type(&a, what[n / 10 % 4]);
@@ -181,17 +144,14 @@ Test(screen_hazard, repeat_equals_printing, .timeout = 60)
 
 Test(screen_hazard, wide_character_in_two_columns)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 2);
+	drawn_restart(2, 2, 100);
 	drawn_type(&d, "\xe4\xbd\xa0\xe5\xa5\xbd\xe4\xbd\xa0");
 	cr_expect_str_eq(drawn_rows(&d), "\xe5\xa5\xbd|\xe4\xbd\xa0");
-	drawn_end(&d);
 }
 
 Test(screen_hazard, wide_characters_on_a_screen_of_one_column)
 {
-	struct drawn d;
-	drawn_start(&d, 3, 4);
+	drawn_restart(3, 4, 100);
 	drawn_type(&d, "\xe4\xbd\xa0\xe5\xa5\xbd");
 	cr_assert_eq(screen_resize(d.screen, 1, 1), 0);
 	drawn_type(&d, "\xe4\xbd\xa0\xcc\x81\x1b[9b");
@@ -199,72 +159,37 @@ Test(screen_hazard, wide_characters_on_a_screen_of_one_column)
 	cr_assert_eq(screen_resize(d.screen, 0, 0), 0);
 	cr_expect_eq(screen_rows(d.screen), 1);
 	cr_expect_eq(screen_cols(d.screen), 2);
-	drawn_end(&d);
-}
-
-Test(screen_hazard, wide_character_whose_head_is_overwritten)
-{
-	struct drawn d;
-	drawn_start(&d, 2, 8);
-	drawn_type(&d, "\xe4\xbd\xa0\xe5\xa5\xbd\x1b[Gx");
-	cr_expect_str_eq(drawn_row(&d, 0), "x \xe5\xa5\xbd");
-	drawn_end(&d);
-}
-
-Test(screen_hazard, wide_character_whose_tail_is_overwritten)
-{
-	struct drawn d;
-	drawn_start(&d, 2, 8);
-	drawn_type(&d, "\xe4\xbd\xa0\xe5\xa5\xbd\x1b[2Gx");
-	cr_expect_str_eq(drawn_row(&d, 0), " x\xe5\xa5\xbd");
-	drawn_end(&d);
-}
-
-Test(screen_hazard, wide_character_over_two_others)
-{
-	struct drawn d;
-	drawn_start(&d, 2, 8);
-	drawn_type(&d, "\xe4\xbd\xa0\xe5\xa5\xbd\x1b[2G\xe4\xb8\x80");
-	cr_expect_str_eq(drawn_row(&d, 0), " \xe4\xb8\x80");
-	drawn_end(&d);
 }
 
 Test(screen_hazard, too_many_marks_are_dropped)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 8);
+	drawn_restart(2, 8, 100);
 	drawn_type(&d, "e");
 	drawn_type_many(&d, "\xcc\x81", 1000);
 	drawn_type(&d, "x");
-	drawn_expect_cursor(&d, 0, 2);
+	drawn_expect_cursor(0, 2);
 	cr_expect_eq(strlen(drawn_row(&d, 0)), 1 + 2 * (SCREEN_CLUSTER_MAX - 1) + 1);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, seven_marks_are_kept)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 8);
+	drawn_restart(2, 8, 100);
 	drawn_type(&d, "e");
 	drawn_type_many(&d, "\xcc\x81", 7);
 	cr_expect_eq(strlen(drawn_row(&d, 0)), 15);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, joiners_and_selectors_join_their_cell)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 20);
+	drawn_restart(2, 20, 100);
 	/* A family, and a heart with VS16. The widths are those of the tables of Unicode 11. */
 	drawn_type(&d, "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9|\xe2\x9d\xa4\xef\xb8\x8f|");
-	drawn_expect_cursor(&d, 0, 7);
-	drawn_end(&d);
+	drawn_expect_cursor(0, 7);
 }
 
 Test(screen_hazard, margins_are_reset_by_a_resize)
 {
-	struct drawn d;
-	drawn_start(&d, 24, 80);
+	drawn_restart(24, 80, 100);
 	drawn_type(&d, "\x1b[20;24r\x1b[24;1H");
 	cr_assert_eq(screen_resize(d.screen, 5, 80), 0);
 	drawn_type(&d,
@@ -272,25 +197,21 @@ Test(screen_hazard, margins_are_reset_by_a_resize)
 		"D\x1bM\x1b[5L\x1b[5M\x1b[5S\x1b[5T");
 	cr_expect_eq(d.screen->primary.top, 0);
 	cr_expect_eq(d.screen->primary.bottom, 4);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, margins_of_the_alternate_buffer_are_reset_too)
 {
-	struct drawn d;
-	drawn_start(&d, 24, 80);
+	drawn_restart(24, 80, 100);
 	drawn_type(&d, "\x1b[?1049h\x1b[20;24r\x1b[24;1H");
 	cr_assert_eq(screen_resize(d.screen, 5, 80), 0);
 	drawn_type(&d,
 		"\n\n\n\x1b"
 		"D\x1bM\x1b[5L\x1b[?1049l\n\n\n\n\n\n\n");
-	drawn_end(&d);
 }
 
 Test(screen_hazard, saved_cursor_outside_of_a_smaller_screen)
 {
-	struct drawn d;
-	drawn_start(&d, 24, 80);
+	drawn_restart(24, 80, 100);
 	drawn_type(&d,
 		"\x1b[24;80H\x1b"
 		"7\x1b[H");
@@ -303,13 +224,11 @@ Test(screen_hazard, saved_cursor_outside_of_a_smaller_screen)
 	screen_cursor(d.screen, &row, &col);
 	cr_expect_lt(row, 3);
 	cr_expect_leq(col, 5);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, saved_cursor_of_the_alternate_buffer_outside_of_it)
 {
-	struct drawn d;
-	drawn_start(&d, 24, 80);
+	drawn_restart(24, 80, 100);
 	drawn_type(&d,
 		"\x1b[?1049h\x1b[24;80H\x1b"
 		"7\x1b[H");
@@ -322,25 +241,11 @@ Test(screen_hazard, saved_cursor_of_the_alternate_buffer_outside_of_it)
 	drawn_type(&d,
 		"\x1b"
 		"8X\x1b[?1049lX");
-	drawn_end(&d);
-}
-
-Test(screen_hazard, saved_cursor_with_a_pending_wrap)
-{
-	struct drawn d;
-	drawn_start(&d, 4, 8);
-	drawn_type(&d,
-		"01234567\x1b"
-		"7\x1b[4;1H\x1b"
-		"8X");
-	cr_expect_str_eq(drawn_rows(&d), "0123456X");
-	drawn_end(&d);
 }
 
 Test(screen_hazard, shrink_with_text_below_the_cursor)
 {
-	struct drawn d;
-	drawn_start(&d, 40, 80);
+	drawn_restart(40, 80, 100);
 	for (unsigned i = 0; i < 40; i++)
 		drawn_type(&d, i ? "\r\nline" : "line");
 	drawn_type(&d, "\x1b[H");
@@ -349,10 +254,9 @@ Test(screen_hazard, shrink_with_text_below_the_cursor)
 	screen_cursor(d.screen, &row, &col);
 	cr_expect_lt(row, 10);
 	drawn_type(&d, "x\n\n\n\x1bM\x1b[99A\x1b[99B");
-	drawn_end(&d);
 }
 
-Test(screen_hazard, any_resize_after_any_other, .timeout = 60)
+Test(screen_hazard, any_resize_after_any_other)
 {
 	static const char *const between[] = {"0123456789abcdef\r\n", "\xe4\xbd\xa0\xe5\xa5\xbd",
 		"\x1b[H", "\x1b[99;99H", "\x1b[?1049h", "\x1b[?1049l",
@@ -365,8 +269,7 @@ Test(screen_hazard, any_resize_after_any_other, .timeout = 60)
 		"\tx\x1b"
 		"H"};
 	struct random r = {3};
-	struct drawn d;
-	drawn_start(&d, 24, 80);
+	drawn_restart(24, 80, 100);
 	for (unsigned i = 0; i < 400; i++) {
 		drawn_type(&d, between[random_below(&r, sizeof between / sizeof *between)]);
 		unsigned rows = 1 + (unsigned)random_below(&r, i % 9 ? 30 : SCREEN_SIDE_MAX);
@@ -374,27 +277,23 @@ Test(screen_hazard, any_resize_after_any_other, .timeout = 60)
 		cr_assert_eq(screen_resize(d.screen, rows, cols), 0);
 		drawn_check(&d);
 	}
-	drawn_end(&d);
 }
 
 Test(screen_hazard, huge_writes)
 {
 	size_t length = (size_t)4 << 20;
 	char *bytes = malloc(length);
-	struct drawn d;
-	drawn_start(&d, 24, 80);
+	drawn_restart(24, 80, 100);
 	memset(bytes, 'x', length);
 	drawn_feed(&d, bytes, length, SIZE_MAX);
 	cr_expect_eq(strlen(drawn_row(&d, 0)), 80);
 	cr_expect_eq(screen_scrollback(d.screen), 100);
 	free(bytes);
-	drawn_end(&d);
 }
 
 static void expect_title(size_t length, size_t want)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
+	drawn_set_up();
 	char *title = malloc(length + 1);
 	memset(title, 't', length);
 	title[length] = '\0';
@@ -404,7 +303,6 @@ static void expect_title(size_t length, size_t want)
 	cr_expect_eq(strlen(screen_title(d.screen)), want, "%zu", length);
 	cr_expect_eq(strlen(screen_icon(d.screen)), want, "%zu", length);
 	free(title);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, titles_of_any_size)
@@ -423,8 +321,7 @@ Test(screen_hazard, titles_of_any_size)
 Test(screen_hazard, long_title_is_cut_between_characters)
 {
 	for (unsigned before = 0; before < 4; before++) {
-		struct drawn d;
-		drawn_start(&d, 4, 8);
+		drawn_restart(4, 8, 100);
 		drawn_type(&d, "\x1b]0;");
 		drawn_type_many(&d, "x", before);
 		drawn_type_many(&d, "\xf0\x9f\x98\x80", 2000);
@@ -432,36 +329,11 @@ Test(screen_hazard, long_title_is_cut_between_characters)
 		size_t length = strlen(screen_title(d.screen));
 		cr_expect_gt(length, SCREEN_TITLE_MAX - 4);
 		cr_expect_eq(length % 4, before);
-		drawn_end(&d);
 	}
-}
-
-Test(screen_hazard, character_interrupted_by_a_control)
-{
-	struct drawn d;
-	drawn_start(&d, 4, 8);
-	drawn_type(&d, "a\xf0\x9f\x98");
-	drawn_type(&d, "\n");
-	drawn_type(&d, "b\xe4\xbd");
-	drawn_type(&d, "\x1b[1mc");
-	cr_expect_str_eq(drawn_rows(&d), "a| bc");
-	drawn_end(&d);
-}
-
-Test(screen_hazard, apc_pm_and_sos_are_swallowed)
-{
-	struct drawn d;
-	drawn_start(&d, 4, 20);
-	drawn_type(
-		&d, "a\x1b_Gf=24,s=1;AAAA\x1b\\b\x1b^tmux\x1b\\c\x1bXsos\x1b\\d\x1bPqsixel\x1b\\e");
-	cr_expect_str_eq(drawn_row(&d, 0), "abcde");
-	drawn_end(&d);
 }
 
 Test(screen_hazard, several_modes_in_one_sequence)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	drawn_type(&d, "\x1b[?1;1003;1006;2004h\x1b[4;20h");
 	const struct screen_modes *m = screen_modes(d.screen);
 	cr_expect(m->application_cursor && m->bracketed_paste && m->insert && m->newline);
@@ -471,13 +343,10 @@ Test(screen_hazard, several_modes_in_one_sequence)
 	cr_expect_not(m->application_cursor || m->bracketed_paste || m->insert || m->newline);
 	cr_expect_eq(m->mouse, MOUSE_NONE);
 	cr_expect_eq(m->mouse_encoding, MOUSE_DEFAULT);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, soft_reset)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	drawn_type(&d, "text\x1b[2;3r\x1b[?6;1h\x1b[4h\x1b[1;31m\x1b[?25l\x1b(0\x1b[!p");
 	const struct screen_modes *m = screen_modes(d.screen);
 	cr_expect_not(m->origin || m->application_cursor || m->insert || m->cursor_hidden);
@@ -487,28 +356,24 @@ Test(screen_hazard, soft_reset)
 	drawn_type(&d, "\x1b[4;1Hq");
 	cr_expect_str_eq(drawn_row(&d, 3), "q");
 	cr_expect_eq(drawn_style_at(&d, 3, 0)->flags, 0);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, ed_3_drops_the_scrollback)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 8);
+	drawn_restart(2, 8, 100);
 	drawn_type_many(&d, "x\r\n", 10);
 	cr_assert_eq(screen_scrollback(d.screen), 9);
 	drawn_type(&d, "\x1b[3J");
 	cr_expect_eq(screen_scrollback(d.screen), 0);
 	cr_expect_eq(screen_dropped(d.screen), 9);
 	cr_expect_str_eq(drawn_rows(&d), "x");
-	drawn_end(&d);
 }
 
 Test(screen_hazard, old_modes_of_the_alternate_buffer)
 {
 	static const char *const ways[] = {"47", "1047", "1049"};
 	for (size_t i = 0; i < 3; i++) {
-		struct drawn d;
-		drawn_start(&d, 2, 8);
+		drawn_restart(2, 8, 100);
 		char sequence[16];
 		drawn_type(&d, "main");
 		snprintf(sequence, sizeof sequence, "\x1b[?%sh", ways[i]);
@@ -520,33 +385,25 @@ Test(screen_hazard, old_modes_of_the_alternate_buffer)
 		drawn_type(&d, sequence);
 		cr_expect_not(screen_is_alternate(d.screen));
 		cr_expect_str_eq(drawn_rows(&d), "main");
-		drawn_end(&d);
 	}
 }
 
 Test(screen_hazard, mode_1049_restores_the_cursor)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	drawn_type(&d, "ab\x1b[31m\x1b[?1049h\x1b[3;3H\x1b[m\x1b[?1049lX");
 	cr_expect_str_eq(drawn_rows(&d), "abX");
 	cr_expect_eq(drawn_style_at(&d, 0, 2)->fg, COLOR_BASIC | 1);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, leaving_the_alternate_buffer_without_entering_it)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	drawn_type(&d, "\x1b[31mab\x1b[?1049lX\x1b[?1048lY");
 	cr_expect_eq(drawn_style_at(&d, 0, 0)->fg, COLOR_DEFAULT, "as DECRC without DECSC");
-	drawn_end(&d);
 }
 
 Test(screen_hazard, full_reset_in_the_alternate_buffer)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 8);
+	drawn_restart(2, 8, 100);
 	drawn_type(&d,
 		"\x1b[?1049h\x1b[?1003h\x1b[?2004hother\x1b"
 		"c");
@@ -556,50 +413,41 @@ Test(screen_hazard, full_reset_in_the_alternate_buffer)
 	cr_expect_str_eq(drawn_rows(&d), "");
 	drawn_type_many(&d, "x\r\n", 78);
 	cr_expect_eq(screen_scrollback(d.screen), 77);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, full_reset_drops_the_scrollback)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 8);
+	drawn_restart(2, 8, 100);
 	drawn_type_many(&d, "x\r\n", 10);
 	drawn_type(&d,
 		"\x1b"
 		"c");
 	cr_expect_eq(screen_scrollback(d.screen), 0);
 	cr_expect_eq(screen_dropped(d.screen), 9);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, lines_are_reflowed)
 {
-	struct drawn d;
-	drawn_start(&d, 6, 20);
+	drawn_restart(6, 20, 100);
 	drawn_type(&d, "0123456789abcdef\r\nshort\r\n$ ");
 	cr_assert_eq(screen_resize(d.screen, 6, 10), 0);
 	cr_expect_str_eq(drawn_rows(&d), "0123456789|abcdef|short|$ ");
 	cr_assert_eq(screen_resize(d.screen, 6, 20), 0);
 	cr_expect_str_eq(drawn_rows(&d), "0123456789abcdef|short|$ ");
-	drawn_end(&d);
 }
 
 Test(screen_hazard, lines_of_the_scrollback_are_reflowed)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 8);
+	drawn_restart(2, 8, 100);
 	drawn_type(&d, "0123456789abcdefgh\r\nshort\r\n$ ");
 	cr_expect_eq(screen_scrollback(d.screen), 3);
 	cr_assert_eq(screen_resize(d.screen, 2, 20), 0);
 	cr_expect_eq(screen_scrollback(d.screen), 1);
-	cr_expect_str_eq(scrollback_text(&d, 0), "0123456789abcdefgh");
-	drawn_end(&d);
+	cr_expect_str_eq(scrollback_text(0), "0123456789abcdefgh");
 }
 
 Test(screen_hazard, wide_characters_are_reflowed)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	drawn_type(&d, "\xe4\xbd\xa0\xe4\xbd\xa0\xe4\xbd\xa0\xe4\xbd\xa0\xe4\xbd\xa0\r\n$");
 	for (unsigned cols = 7; cols >= 2; cols--) {
 		cr_assert_eq(screen_resize(d.screen, 4, cols), 0);
@@ -609,50 +457,32 @@ Test(screen_hazard, wide_characters_are_reflowed)
 	cr_expect_eq(screen_scrollback(d.screen), 0);
 	cr_expect_str_eq(
 		drawn_row(&d, 0), "\xe4\xbd\xa0\xe4\xbd\xa0\xe4\xbd\xa0\xe4\xbd\xa0\xe4\xbd\xa0");
-	drawn_end(&d);
 }
 
 Test(screen_hazard, alternate_buffer_is_not_reflowed)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 8);
+	drawn_restart(2, 8, 100);
 	drawn_type(&d, "\x1b[?1049h\x1b[H01234567");
 	cr_assert_eq(screen_resize(d.screen, 2, 4), 0);
 	cr_expect_str_eq(drawn_rows(&d), "0123");
 	cr_assert_eq(screen_resize(d.screen, 2, 8), 0);
 	cr_expect_str_eq(drawn_rows(&d), "01234567", "cells beyond the edge are restored once");
-	drawn_end(&d);
 }
 
 /* A line that continues a dropped line, and is empty. */
 Test(screen_hazard, narrowing_an_empty_continuation)
 {
-	struct drawn d;
-	drawn_init(&d, 3, 8, 0);
+	drawn_restart(3, 8, 0);
 	drawn_type(&d, "0123456789\r\n\n\x1b[H\x1b[8X\x1b[3H");
 	cr_assert_eq(screen_resize(d.screen, 3, 4), 0);
-	drawn_end(&d);
 }
 
 Test(screen_hazard, erased_cells_keep_the_background_only)
 {
-	struct drawn d;
-	drawn_start(&d, 2, 8);
+	drawn_restart(2, 8, 100);
 	drawn_type(&d, "\x1b[1;4;7;31;44m\x1b[K");
 	const struct style *style = drawn_style_at(&d, 0, 0);
 	cr_expect_eq(style->bg, COLOR_BASIC | 4);
 	cr_expect_eq(style->fg, COLOR_DEFAULT);
 	cr_expect_eq(style->flags, 0);
-	drawn_end(&d);
-}
-
-Test(screen_hazard, protected_cells_are_not_erased)
-{
-	struct drawn d;
-	drawn_start(&d, 2, 8);
-	drawn_type(&d, "a\x1b[1\"qb\x1b[0\"qc\x1b[?2J");
-	cr_expect_str_eq(drawn_row(&d, 0), " b");
-	drawn_type(&d, "\x1b[2J");
-	cr_expect_str_eq(drawn_row(&d, 0), "");
-	drawn_end(&d);
 }

@@ -4,6 +4,10 @@
 
 #include <criterion/criterion.h>
 
+TestSuite(screen_reply, DRAWN_SUITE);
+TestSuite(screen_event, DRAWN_SUITE);
+TestSuite(screen_mute, DRAWN_SUITE);
+
 struct exchange {
 	const char *name;
 	const char *in;
@@ -114,12 +118,10 @@ static const struct exchange answers[] = {
 
 static void expect_answer(const struct exchange *e, size_t cut)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
+	drawn_set_up();
 	drawn_feed(&d, e->in, cut, SIZE_MAX);
 	drawn_feed(&d, e->in + cut, strlen(e->in + cut), SIZE_MAX);
 	cr_expect_str_eq(d.replies.bytes, e->want, "%s, cut at %zu", e->name, cut);
-	drawn_finish(&d);
 }
 
 Test(screen_reply, replies_at_every_cut, .timeout = 60)
@@ -166,13 +168,11 @@ static const struct exchange events[] = {
 
 static void expect_event(const struct exchange *e, size_t cut)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
+	drawn_set_up();
 	drawn_feed(&d, e->in, cut, SIZE_MAX);
 	drawn_feed(&d, e->in + cut, strlen(e->in + cut), SIZE_MAX);
 	cr_expect_str_eq(
 		d.events.bytes, e->want, "%s, cut at %zu: %s", e->name, cut, d.events.bytes);
-	drawn_finish(&d);
 }
 
 Test(screen_event, events_at_every_cut, .timeout = 60)
@@ -184,8 +184,6 @@ Test(screen_event, events_at_every_cut, .timeout = 60)
 
 Test(screen_event, offsets_are_absolute)
 {
-	struct drawn d;
-	drawn_init(&d, 4, 8, 0);
 	screen_destroy(d.screen);
 	const struct screen_callbacks callbacks = {.event = drawn_on_event};
 	struct screen_options options = {
@@ -195,53 +193,44 @@ Test(screen_event, offsets_are_absolute)
 	cr_expect_str_eq(d.events.bytes, "1000003 bell\n");
 	drawn_type(&d, "\r\ncd");
 	cr_expect_eq(screen_line(d.screen, 1)->offset, 1000005);
-	drawn_end(&d);
 }
 
-static void type_all(struct drawn *d)
+static void type_all(struct drawn *to)
 {
 	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
-		drawn_type(d, answers[i].in);
+		drawn_type(to, answers[i].in);
 	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-		drawn_type(d, events[i].in);
+		drawn_type(to, events[i].in);
 }
 
 Test(screen_mute, neither_replies_nor_events)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	screen_mute(d.screen, true);
 	type_all(&d);
 	cr_expect_eq(d.replies.length, 0);
 	cr_expect_eq(d.events.length, 0);
-	drawn_end(&d);
 }
 
 Test(screen_mute, state_is_the_same)
 {
-	struct drawn d, muted;
-	drawn_start(&d, 4, 8);
-	drawn_start(&muted, 4, 8);
+	struct drawn muted;
+	drawn_init(&muted, 4, 8, 100);
 	screen_mute(muted.screen, true);
 	type_all(&d);
 	type_all(&muted);
 	drawn_clear(&d.events);
 	drawn_expect_same(&d, &muted);
 	drawn_finish(&muted);
-	drawn_end(&d);
 }
 
 Test(screen_mute, can_be_undone)
 {
-	struct drawn d;
-	drawn_start(&d, 4, 8);
 	screen_mute(d.screen, true);
 	drawn_type(&d, "\x1b[5n");
 	screen_mute(d.screen, false);
 	drawn_type(&d, "\x1b[6n\a");
 	cr_expect_str_eq(d.replies.bytes, "\x1b[1;1R");
 	cr_expect_str_eq(d.events.bytes, "9 bell\n");
-	drawn_end(&d);
 }
 
 Test(screen_mute, works_without_callbacks)

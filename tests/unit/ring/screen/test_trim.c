@@ -40,6 +40,9 @@ static void finish(void)
 	drawn_finish(&d);
 }
 
+TestSuite(screen_trim, .init = set_up, .fini = finish);
+TestSuite(screen_freeze, .fini = finish);
+
 static struct snapshot picture(unsigned lines)
 {
 	struct snapshot s;
@@ -54,7 +57,7 @@ static void expect_same(struct snapshot *a, struct snapshot *b)
 	free(b->bytes);
 }
 
-Test(screen_trim, drops_about_as_much_as_requested_and_nothing_else, .init = set_up)
+Test(screen_trim, drops_about_as_much_as_requested_and_nothing_else)
 {
 	struct screen_weight before = screen_measure(d.screen);
 	uint64_t version = screen_version(d.screen);
@@ -68,10 +71,9 @@ Test(screen_trim, drops_about_as_much_as_requested_and_nothing_else, .init = set
 	cr_expect_lt(after.all, before.all * 3 / 4, "%zu of %zu", after.all, before.all);
 	cr_expect_gt(screen_version(d.screen), version);
 	expect_same(&was, &is);
-	finish();
 }
 
-Test(screen_trim, dropping_all_keeps_the_visible_rows, .init = set_up)
+Test(screen_trim, dropping_all_keeps_the_visible_rows)
 {
 	struct snapshot was = picture(0);
 	cr_expect_eq(screen_trim(d.screen, SIZE_MAX), LINES - 23);
@@ -80,16 +82,14 @@ Test(screen_trim, dropping_all_keeps_the_visible_rows, .init = set_up)
 	cr_expect_eq(screen_measure(d.screen).lines, 0);
 	cr_expect_lt(screen_memory(d.screen), 400 << 10, "%zu", screen_memory(d.screen));
 	cr_expect_eq(screen_trim(d.screen, SIZE_MAX), 0, "no line is left");
-	finish();
 }
 
-Test(screen_trim, drops_at_least_one_line, .init = set_up)
+Test(screen_trim, drops_at_least_one_line)
 {
 	cr_expect_geq(screen_trim(d.screen, 1), 1);
-	finish();
 }
 
-Test(screen_trim, later_output_gives_the_same_screen, .init = set_up)
+Test(screen_trim, later_output_gives_the_same_screen)
 {
 	screen_trim(d.screen, SIZE_MAX);
 	print_lines(LINES, 2 * LINES);
@@ -100,10 +100,9 @@ Test(screen_trim, later_output_gives_the_same_screen, .init = set_up)
 	print_lines(0, 2 * LINES);
 	struct snapshot was = picture(LINES - 23);
 	expect_same(&was, &is);
-	finish();
 }
 
-Test(screen_trim, alternate_buffer_keeps_both_buffers, .init = set_up)
+Test(screen_trim, alternate_buffer_keeps_both_buffers)
 {
 	drawn_type(&d, "\x1b[?1049h\x1b[31mfull\x1b[5;5Hscreen");
 	struct snapshot was = picture(0);
@@ -112,7 +111,6 @@ Test(screen_trim, alternate_buffer_keeps_both_buffers, .init = set_up)
 	expect_same(&was, &is);
 	drawn_type(&d, "\x1b[?1049l");
 	cr_expect_eq(screen_scrollback(d.screen), 0);
-	finish();
 }
 
 /* The memory of a session with a long history: the figure in ring/README.md, with some margin. */
@@ -128,5 +126,4 @@ Test(screen_freeze, ten_thousand_coloured_lines_take_little_memory)
 		;
 	cr_expect_leq(screen_memory(d.screen), 300000, "%zu of %zu", screen_memory(d.screen), plain);
 	cr_expect_gt(plain, 3 * screen_memory(d.screen));
-	finish();
 }

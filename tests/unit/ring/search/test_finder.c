@@ -5,13 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct pattern *compile(const char *text)
+static struct finder f;
+static struct pattern *pattern;
+
+static void finish(void)
+{
+	if (pattern)
+		finder_finish(&f);
+	pattern_destroy(pattern);
+	pattern = NULL;
+}
+
+TestSuite(finder, .fini = finish, .timeout = 60);
+
+/* Search for another pattern; the rest as finder_init(). */
+static void begin(const char *text, uint64_t offset, uint64_t from, bool needs_line_end)
 {
 	const char *problem;
-	struct pattern *p;
-	cr_assert_eq(
-		pattern_create(&p, text, strlen(text), PATTERN_REGEX, &problem), 0, "%s", problem);
-	return p;
+	finish();
+	cr_assert_eq(pattern_create(&pattern, text, strlen(text), PATTERN_REGEX, &problem), 0, "%s",
+		problem);
+	finder_init(&f, pattern, offset, from, needs_line_end);
 }
 
 /* The output is fed as one byte and the rest, cut at every place. */
@@ -41,34 +55,32 @@ static const struct {
 	{"a+$", "aa\nb", "aa", 0, 2},
 };
 
-static bool needs_line_end(const char *pattern)
+static bool ends_with_line(const char *text)
 {
-	return pattern[strlen(pattern) - 1] == '$';
+	return text[strlen(text) - 1] == '$';
 }
 
 /* Feed the output in two pieces, or byte by byte (cut 0). Returns whether the pattern was found. */
-static bool feed(struct finder *f, const char *output, size_t cut)
+static bool feed(const char *output, size_t cut)
 {
 	size_t length = strlen(output);
 	const uint8_t *bytes = (const uint8_t *)output;
 	if (cut > 0) {
-		finder_feed(f, bytes, cut);
-		return f->found || finder_feed(f, bytes + cut, length - cut);
+		finder_feed(&f, bytes, cut);
+		return f.found || finder_feed(&f, bytes + cut, length - cut);
 	}
-	for (size_t i = 0; i < length && !f->found; i++)
-		finder_feed(f, bytes + i, 1);
-	return f->found;
+	for (size_t i = 0; i < length && !f.found; i++)
+		finder_feed(&f, bytes + i, 1);
+	return f.found;
 }
 
-Test(finder, cases, .timeout = 60)
+Test(finder, cases)
 {
-	static struct finder f;
 	char text[64];
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		for (size_t cut = 0; cut <= strlen(cases[i].output); cut++) {
-			struct pattern *p = compile(cases[i].pattern);
-			finder_init(&f, p, 1000, 0, needs_line_end(cases[i].pattern));
-			bool found = feed(&f, cases[i].output, cut);
+			begin(cases[i].pattern, 1000, 0, ends_with_line(cases[i].pattern));
+			bool found = feed(cases[i].output, cut);
 			if (cases[i].settled) {
 				cr_expect_not(found, "%zu: cut at %zu", i, cut);
 				found = finder_flush(&f);
@@ -86,80 +98,62 @@ Test(finder, cases, .timeout = 60)
 						f.end == 1000 + cases[i].end,
 					"%zu: cut at %zu: %s, %llu to %llu", i, cut, text,
 					(unsigned long long)f.start, (unsigned long long)f.end);
-			finder_finish(&f);
-			pattern_destroy(p);
 		}
 	}
 }
 
 Test(finder, text_before_the_start_does_not_count)
 {
-	static struct finder f;
-	struct pattern *p = compile("a+");
-	finder_init(&f, p, 10, 13, false);
+	begin("a+", 10, 13, false);
 	cr_expect_not(finder_feed(&f, (const uint8_t *)"\033[0", 3));
 	cr_expect_not(finder_feed(&f, (const uint8_t *)"m", 1), "m ends a sequence");
 	cr_expect(finder_feed(&f, (const uint8_t *)"aa", 2));
 	cr_expect_eq(f.start, 14);
-	finder_finish(&f);
-	finder_init(&f, p, 10, 12, false);
+	begin("a+", 10, 12, false);
 	cr_expect_not(finder_feed(&f, (const uint8_t *)"aa", 2));
-	finder_finish(&f);
-	pattern_destroy(p);
 }
 
 Test(finder, match_at_the_end_of_a_long_line)
 {
-	static struct finder f;
-	struct pattern *p = compile("x9+");
 	char many[FINDER_LINE * 3];
 	memset(many, 'a', sizeof many);
-	finder_init(&f, p, 0, 0, false);
+	begin("x9+", 0, 0, false);
 	cr_expect_not(finder_feed(&f, (const uint8_t *)many, sizeof many));
 	cr_expect(finder_feed(&f, (const uint8_t *)"x99", 3));
 	cr_expect_eq(f.start, sizeof many);
 	cr_expect_eq(f.end, sizeof many + 3);
-	finder_finish(&f);
 	/* A match in the middle is found too. */
 	memcpy(many + FINDER_LINE - 1, "x9", 2);
-	finder_init(&f, p, 0, 0, false);
+	begin("x9+", 0, 0, false);
 	cr_expect(finder_feed(&f, (const uint8_t *)many, sizeof many));
 	cr_expect_eq(f.start, FINDER_LINE - 1);
-	finder_finish(&f);
-	pattern_destroy(p);
 }
 
 Test(finder, lost_output_separates_text)
 {
-	static struct finder f;
-	struct pattern *p = compile("ab");
-	finder_init(&f, p, 0, 0, false);
+	begin("ab", 0, 0, false);
 	cr_expect_not(finder_feed(&f, (const uint8_t *)"a\033[", 3));
 	finder_skip(&f, 100);
 	cr_expect_eq(finder_offset(&f), 100);
 	cr_expect_not(finder_feed(&f, (const uint8_t *)"b", 1));
 	cr_expect(finder_feed(&f, (const uint8_t *)"ab", 2));
 	cr_expect_eq(f.start, 101);
-	finder_finish(&f);
-	pattern_destroy(p);
 }
 
 /* Costly patterns in pieces: the work stays below the announced maximum. */
 Test(finder, work_is_at_most_the_announced_maximum)
 {
-	static struct finder f;
 	static const struct {
 		const char *pattern, *output;
 	} costly[] = {{"(a?){100}b", "a"}, {"(a| )*c", "a\033[64C"}, {".*x", "\033[C"},
 		{"(.?){100}x", "a\n"}, {" +x", "\t"}, {".[\\d\\s\\d\\s\\d\\s\\d]x", "ab\t"},
 		{".{200}x", "a"}};
 	for (size_t i = 0; i < sizeof costly / sizeof *costly; i++) {
-		struct pattern *p = compile(costly[i].pattern);
 		char many[4000];
 		size_t size = strlen(costly[i].output);
 		for (size_t at = 0; at < sizeof many; at++)
 			many[at] = costly[i].output[at % size];
-		finder_init(&f, p, 0, 0, false);
+		begin(costly[i].pattern, 0, 0, false);
 		for (size_t at = 0, piece = 1; at < sizeof many; at += piece, piece *= 2) {
 			piece = piece < sizeof many - at ? piece : sizeof many - at;
 			uint64_t most = f.done + finder_max_work(&f, piece);
@@ -167,33 +161,23 @@ Test(finder, work_is_at_most_the_announced_maximum)
 			cr_expect_leq(f.done, most, "%zu: %zu bytes", i, piece);
 		}
 		cr_expect_gt(f.done, sizeof many);
-		finder_finish(&f);
-		pattern_destroy(p);
 	}
 }
 
 /* The line was searched, then part of it was erased: it is searched again. */
 Test(finder, changed_line_is_searched_again)
 {
-	static struct finder f;
-	struct pattern *p = compile("foo$");
-	finder_init(&f, p, 0, 0, true);
+	begin("foo$", 0, 0, true);
 	finder_feed(&f, (const uint8_t *)"foox", 4);
 	cr_expect_not(finder_flush(&f));
 	cr_expect_not(finder_has_unsearched(&f));
 	finder_feed(&f, (const uint8_t *)"\b \b", 3);
 	cr_expect(finder_has_unsearched(&f));
 	cr_expect(finder_flush(&f));
-	finder_finish(&f);
-	pattern_destroy(p);
 }
 
 Test(finder, cursor_move_counts_as_a_few_blanks)
 {
-	static struct finder f;
-	struct pattern *p = compile("a {64}b");
-	finder_init(&f, p, 0, 0, false);
+	begin("a {64}b", 0, 0, false);
 	cr_expect(finder_feed(&f, (const uint8_t *)"a\033[999Cb", 8));
-	finder_finish(&f);
-	pattern_destroy(p);
 }

@@ -9,6 +9,7 @@
 static struct screen *s;
 static struct pattern *pattern;
 static struct search found;
+static struct ring r;
 
 static void make(unsigned rows, unsigned cols, unsigned scrollback)
 {
@@ -41,7 +42,20 @@ static void tear_down(void)
 }
 
 TestSuite(search_screen, .init = set_up, .fini = tear_down);
-TestSuite(search_ring, .fini = tear_down);
+TestSuite(search_border, .fini = tear_down);
+
+static void set_up_ring(void)
+{
+	memory_ring_make(&r, RING_SIZE_MIN);
+}
+
+static void tear_down_ring(void)
+{
+	tear_down();
+	ring_close(&r);
+}
+
+TestSuite(search_ring, .init = set_up_ring, .fini = tear_down_ring, .timeout = 60);
 
 static void begin(const char *text, unsigned flags, unsigned limit, uint64_t work)
 {
@@ -231,42 +245,34 @@ Test(search_screen, hostile_patterns_end_in_time, .timeout = 30)
 	}
 }
 
-static const char *search_raw(struct ring *r, const char *text, unsigned flags)
+static const char *search_raw(const char *text, unsigned flags)
 {
 	begin(text, flags, 100, UINT64_MAX);
-	cr_assert_eq(search_ring(&found, &r->bytes, UINT64_MAX), 0);
+	cr_assert_eq(search_ring(&found, &r.bytes, UINT64_MAX), 0);
 	cr_assert_eq(found.next_offset, 0);
 	return format_results();
 }
 
 Test(search_ring, sequences_are_no_text)
 {
-	struct ring r;
-	memory_ring_make(&r, RING_SIZE_MIN);
 	memory_ring_say(&r, "one \033[31mt\033]0;two\atwo\033[m\r\nthree\xe7\x95\x8c!\n");
-	cr_expect_str_eq(search_raw(&r, "ttwo", 0), "@0:4+4=ttwo ");
-	cr_expect_str_eq(search_raw(&r, "e\xe7\x95\x8c!", 0), "@26:4+4=e\xe7\x95\x8c! ");
-	cr_expect_str_eq(search_raw(&r, "two", PATTERN_ANY_CASE), "@0:5+3=two ");
-	cr_expect_str_eq(search_raw(&r, "31", 0), "");
-	ring_close(&r);
+	cr_expect_str_eq(search_raw("ttwo", 0), "@0:4+4=ttwo ");
+	cr_expect_str_eq(search_raw("e\xe7\x95\x8c!", 0), "@26:4+4=e\xe7\x95\x8c! ");
+	cr_expect_str_eq(search_raw("two", PATTERN_ANY_CASE), "@0:5+3=two ");
+	cr_expect_str_eq(search_raw("31", 0), "");
 }
 
 Test(search_ring, cursor_moves)
 {
-	struct ring r;
-	memory_ring_make(&r, RING_SIZE_MIN);
 	memory_ring_say(&r, "ab\b\b\bcd\ta\033[3Cb\r50%\r60%\033[5;5Hxy\033Ez  \n");
-	cr_expect_str_eq(search_raw(&r, "^cd      a   b$", PATTERN_REGEX), "@5:0+13=cd      a   b ");
-	cr_expect_str_eq(search_raw(&r, "^[0-9]+%$", PATTERN_REGEX), "@19:0+3=60% @15:0+3=50% ");
-	cr_expect_str_eq(search_raw(&r, "^(xy|z)$", PATTERN_REGEX), "@32:0+1=z @28:0+2=xy ");
-	ring_close(&r);
+	cr_expect_str_eq(search_raw("^cd      a   b$", PATTERN_REGEX), "@5:0+13=cd      a   b ");
+	cr_expect_str_eq(search_raw("^[0-9]+%$", PATTERN_REGEX), "@19:0+3=60% @15:0+3=50% ");
+	cr_expect_str_eq(search_raw("^(xy|z)$", PATTERN_REGEX), "@32:0+1=z @28:0+2=xy ");
 }
 
 Test(search_ring, newest_first_over_many_pieces)
 {
-	struct ring r;
 	char line[32];
-	memory_ring_make(&r, RING_SIZE_MIN);
 	for (unsigned i = 0; i < 20000; i++)
 		memory_ring_put(&r, line,
 			(size_t)snprintf(line, sizeof line,
@@ -285,15 +291,12 @@ Test(search_ring, newest_first_over_many_pieces)
 	cr_assert_eq(search_ring(&found, &r.bytes, next), 0);
 	cr_assert_gt(found.count, 0);
 	cr_expect_eq(memcmp(found.matches[0].match, "needle16007", 11), 0);
-	ring_close(&r);
 }
 
 Test(search_ring, continues_after_the_limit_of_work)
 {
-	struct ring r;
 	unsigned requests = 0, matches = 0;
 	uint64_t before = UINT64_MAX;
-	memory_ring_make(&r, RING_SIZE_MIN);
 	for (unsigned i = 0; i < 4000; i++)
 		memory_ring_say(&r, "\033[1mneedle\033[m\r\n");
 	do {
@@ -307,13 +310,10 @@ Test(search_ring, continues_after_the_limit_of_work)
 	/* The oldest line may have lost its beginning, so its rest may match or not. */
 	cr_expect_geq(matches, RING_SIZE_MIN / 16 - 1 > 4000 ? 4000 : RING_SIZE_MIN / 16 - 1);
 	cr_expect_gt(requests, 5);
-	ring_close(&r);
 }
 
 Test(search_ring, output_without_any_line_end)
 {
-	struct ring r;
-	memory_ring_make(&r, RING_SIZE_MIN);
 	for (unsigned i = 0; i < 3000; i++)
 		memory_ring_say(&r, "needle..");
 	begin("needle", 0, 10000, UINT64_MAX);
@@ -321,14 +321,11 @@ Test(search_ring, output_without_any_line_end)
 	/* A match on the border of two pieces is not found. */
 	cr_expect_geq(found.count, 2990);
 	cr_expect_eq(found.next_offset, 0);
-	ring_close(&r);
 }
 
-Test(search_ring, random_bytes, .timeout = 60)
+Test(search_ring, random_bytes)
 {
-	struct ring r;
 	uint64_t state = 99;
-	memory_ring_make(&r, RING_SIZE_MIN);
 	for (unsigned i = 0; i < RING_SIZE_MIN * 2 / 8; i++) {
 		state = state * 6364136223846793005u + 1442695040888963407u;
 		memory_ring_put(&r, &(uint64_t){state ^ state >> 29}, 8);
@@ -336,7 +333,6 @@ Test(search_ring, random_bytes, .timeout = 60)
 	begin("[a-z]+|.", PATTERN_REGEX, 4096, UINT64_MAX);
 	cr_assert_eq(search_ring(&found, &r.bytes, UINT64_MAX), 0);
 	cr_expect_gt(found.count, 1000);
-	ring_close(&r);
 }
 
 Test(search_border, starts_with_the_oldest_line)
@@ -346,6 +342,4 @@ Test(search_border, starts_with_the_oldest_line)
 	feed("a\r\nb\r\nc\r\nd\r\ne\r\nf");
 	uint64_t border = search_border(s);
 	cr_expect(border >= 5 && border <= 6, "%d", (int)border);
-	screen_destroy(s);
-	s = NULL;
 }

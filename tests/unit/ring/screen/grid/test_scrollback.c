@@ -16,25 +16,51 @@ static struct line *make(const char *text, uint32_t style)
 	return line;
 }
 
-static void push(struct scrollback *b, const char *text)
+static struct scrollback b;
+
+static void set_up(void)
+{
+	scrollback_init(&b, 10);
+}
+
+static void tear_down(void)
+{
+	scrollback_finish(&b);
+}
+
+static void restart(unsigned lines)
+{
+	tear_down();
+	scrollback_init(&b, lines);
+}
+
+#define SUITE .init = set_up, .fini = tear_down
+TestSuite(scrollback_push, SUITE);
+TestSuite(scrollback_drop, SUITE);
+TestSuite(scrollback_put, SUITE);
+TestSuite(scrollback_push_many, SUITE);
+TestSuite(scrollback_unwrap, SUITE);
+TestSuite(scrollback_unpack, SUITE);
+
+static void push(const char *text)
 {
 	struct line *line = make(text, 0);
-	scrollback_push(b, line);
+	scrollback_push(&b, line);
 	free(line);
 }
 
-static void expect(const struct scrollback *b, size_t i, const char *want)
+static void expect(size_t i, const char *want)
 {
-	const struct packed *p = scrollback_get(b, i);
+	const struct packed *p = scrollback_get(&b, i);
 	cr_assert_eq(p->bytes, strlen(want));
 	cr_expect_eq(memcmp(packed_text(p), want, p->bytes), 0, "line %zu", i);
 }
 
 /* The line is unchanged after packing and unpacking. */
-static void expect_same(struct scrollback *b, const struct line *line)
+static void expect_same(const struct line *line)
 {
-	scrollback_push(b, line);
-	const struct packed *p = scrollback_get(b, b->count - 1);
+	scrollback_push(&b, line);
+	const struct packed *p = scrollback_get(&b, b.count - 1);
 	cr_expect_eq(p->extent, line_extent(line));
 	cr_expect_eq(p->trimmed, line_trimmed(line));
 	struct line *again = packed_unpack(p, line->length);
@@ -50,45 +76,37 @@ static void expect_same(struct scrollback *b, const struct line *line)
 
 Test(scrollback_push, oldest_first)
 {
-	struct scrollback b;
-	scrollback_init(&b, 10);
-	push(&b, "one");
-	push(&b, "two");
+	push("one");
+	push("two");
 	cr_assert_eq(b.count, 2);
-	expect(&b, 0, "one");
-	expect(&b, 1, "two");
-	scrollback_finish(&b);
+	expect(0, "one");
+	expect(1, "two");
 }
 
 Test(scrollback_push, oldest_line_is_dropped)
 {
-	struct scrollback b;
-	scrollback_init(&b, 3);
+	restart(3);
 	for (char c = 'a'; c <= 'g'; c++)
-		push(&b, (char[]){c, '\0'});
+		push((char[]){c, '\0'});
 	cr_assert_eq(b.count, 3);
 	cr_expect_eq(b.dropped, 4);
-	expect(&b, 0, "e");
-	expect(&b, 2, "g");
-	scrollback_finish(&b);
+	expect(0, "e");
+	expect(2, "g");
 }
 
 Test(scrollback_push, capacity_zero_keeps_nothing)
 {
-	struct scrollback b;
-	scrollback_init(&b, 0);
-	push(&b, "one");
+	restart(0);
+	push("one");
 	cr_expect_eq(b.count, 0);
 	cr_expect_eq(b.dropped, 1);
 	cr_expect_null(b.entries);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_push, bytes_are_bounded)
 {
-	struct scrollback b;
 	struct random r = {1};
-	scrollback_init(&b, 100);
+	restart(100);
 	/* A style for each cell, and the characters that need most bytes. */
 	struct line *line = line_create(1000);
 	for (unsigned i = 0; i < 1000; i++)
@@ -98,116 +116,100 @@ Test(scrollback_push, bytes_are_bounded)
 		cr_assert_leq(b.bytes, 100 * SCROLLBACK_LINE_BYTES);
 	}
 	free(line);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_push, blank_lines_take_few_bytes)
 {
-	struct scrollback b;
 	struct line *line = line_create(1000);
-	scrollback_init(&b, 1000);
+	restart(1000);
 	for (unsigned i = 0; i < 1000; i++)
 		scrollback_push(&b, line);
 	cr_expect_leq(b.bytes, 1000 * sizeof(struct packed));
 	free(line);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_push, bytes_are_the_sum_of_the_lines)
 {
-	struct scrollback b;
-	scrollback_init(&b, 5);
+	restart(5);
 	for (unsigned i = 0; i < 100; i++)
-		push(&b, "some text");
+		push("some text");
 	scrollback_drop(&b, 3);
 	cr_expect_eq(b.bytes, 2 * (sizeof(struct packed) + 9));
 	scrollback_drop(&b, 100);
 	cr_expect_eq(b.bytes, 0);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_drop, counts_dropped_lines)
 {
-	struct scrollback b;
-	scrollback_init(&b, 10);
-	push(&b, "one");
-	push(&b, "two");
+	push("one");
+	push("two");
 	scrollback_drop(&b, 1);
-	expect(&b, 0, "two");
+	expect(0, "two");
 	scrollback_drop(&b, 5);
 	cr_expect_eq(b.count, 0);
 	cr_expect_eq(b.dropped, 2);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_put, works_when_the_ring_of_lines_wraps)
 {
-	struct scrollback b;
 	char text[16];
-	scrollback_init(&b, 100);
+	restart(100);
 	for (unsigned i = 0; i < 1000; i++) {
 		snprintf(text, sizeof text, "%u", i);
-		push(&b, text);
+		push(text);
 		if (i % 7 == 0)
 			scrollback_drop(&b, 3);
 	}
-	expect(&b, b.count - 1, "999");
-	expect(&b, b.count - 2, "998");
-	scrollback_finish(&b);
+	expect(b.count - 1, "999");
+	expect(b.count - 2, "998");
 }
 
 /* Lines "one", `same` times "same", "last"; then the oldest `drop` lines are dropped. */
-static void push_runs(struct scrollback *b, unsigned same, unsigned drop)
+static void push_runs(unsigned same, unsigned drop)
 {
 	struct line *line = line_create(4);
 	for (unsigned i = 0; i < 4; i++)
 		line_put(line, i, cell_make((uint8_t) "same"[i], 1, 0));
 	line->wrapped = true;
-	scrollback_init(b, 1000);
-	push(b, "one");
-	cr_assert(scrollback_push_many(b, line, same));
-	push(b, "last");
-	scrollback_drop(b, drop);
+	restart(1000);
+	push("one");
+	cr_assert(scrollback_push_many(&b, line, same));
+	push("last");
+	scrollback_drop(&b, drop);
 	free(line);
 }
 
 Test(scrollback_push_many, run_takes_the_memory_of_one_line)
 {
-	struct scrollback b;
-	push_runs(&b, 900, 0);
+	push_runs(900, 0);
 	cr_expect_eq(b.count, 902);
 	cr_expect_eq(b.used, 3);
-	expect(&b, 0, "one");
+	expect(0, "one");
 	for (unsigned i = 1; i <= 900; i++)
-		expect(&b, i, "same");
-	expect(&b, 901, "last");
-	scrollback_finish(&b);
+		expect(i, "same");
+	expect(901, "last");
 }
 
 Test(scrollback_push_many, lines_of_a_run_are_dropped_one_by_one)
 {
-	struct scrollback b;
-	push_runs(&b, 10, 4);
+	push_runs(10, 4);
 	cr_expect_eq(b.count, 8);
 	cr_expect_eq(b.dropped, 4);
-	expect(&b, 0, "same");
-	expect(&b, 6, "same");
-	expect(&b, 7, "last");
+	expect(0, "same");
+	expect(6, "same");
+	expect(7, "last");
 	scrollback_drop(&b, 7);
-	expect(&b, 0, "last");
+	expect(0, "last");
 	cr_expect_eq(b.used, 1);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_push_many, run_longer_than_the_capacity)
 {
-	struct scrollback b;
-	push_runs(&b, 5000, 0);
+	push_runs(5000, 0);
 	cr_expect_eq(b.count, 1000);
 	cr_expect_eq(b.dropped, 4002);
-	expect(&b, 998, "same");
-	expect(&b, 999, "last");
-	scrollback_finish(&b);
+	expect(998, "same");
+	expect(999, "last");
 }
 
 /* All lines of a run stay wrapped except those that were unwrapped, in any order. */
@@ -216,9 +218,8 @@ Test(scrollback_unwrap, lines_of_a_run)
 	static const size_t orders[][4] = {{1, 2, 3, 4}, {10, 9, 8, 7}, {5, 1, 10, 6}, {3, 8, 2, 9},
 		{4, 4, 4, 4}, {1, 3, 2, 9}, {10, 8, 9, 1}};
 	for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
-		struct scrollback b;
 		bool want[12] = {0};
-		push_runs(&b, 10, 0);
+		push_runs(10, 0);
 		for (size_t i = 1; i <= 10; i++)
 			want[i] = true;
 		for (size_t n = 0; n < 4; n++) {
@@ -228,41 +229,34 @@ Test(scrollback_unwrap, lines_of_a_run)
 				cr_expect_eq(
 					scrollback_get(&b, i)->wrapped, want[i], "%zu, %zu", k, i);
 		}
-		expect(&b, 5, "same");
-		expect(&b, 11, "last");
-		push(&b, "more");
-		expect(&b, 12, "more");
+		expect(5, "same");
+		expect(11, "last");
+		push("more");
+		expect(12, "more");
 		scrollback_drop(&b, 13);
 		cr_expect_eq(b.bytes, 0);
-		push(&b, "again");
-		expect(&b, 0, "again");
-		scrollback_finish(&b);
+		push("again");
+		expect(0, "again");
 	}
 }
 
 Test(scrollback_unpack, plain_text)
 {
-	struct scrollback b;
-	scrollback_init(&b, 10);
 	struct line *line = make("hello, world", 0);
 	line->wrapped = true;
 	line->offset = UINT64_C(1) << 40;
-	expect_same(&b, line);
+	expect_same(line);
 	free(line);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_unpack, styles)
 {
-	struct scrollback b;
-	scrollback_init(&b, 10);
 	struct line *line = make("hello, world", 0);
 	line->cells[0].style = line->cells[3].style = line->cells[4].style = 5;
 	line->cells[11].style = UINT32_C(1) << 17;
-	expect_same(&b, line);
+	expect_same(line);
 	cr_expect_eq(scrollback_get(&b, 0)->runs, 5);
 	free(line);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_unpack, cells_without_text)
@@ -274,14 +268,11 @@ Test(scrollback_unpack, cells_without_text)
 		{.text = CELL_CLUSTER | 77},
 		{.text = 'x'},
 	};
-	struct scrollback b;
-	scrollback_init(&b, 10);
 	struct line *line = line_create(8);
 	for (unsigned i = 0; i < 5; i++)
 		line_put(line, i, odd[i]);
-	expect_same(&b, line);
+	expect_same(line);
 	free(line);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_unpack, wide_characters_and_their_tails)
@@ -296,16 +287,13 @@ Test(scrollback_unpack, wide_characters_and_their_tails)
 		{x, x, x, head},
 		{head, head, tail, tail},
 	};
-	struct scrollback b;
-	scrollback_init(&b, 10);
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		struct line *line = line_create(4);
 		for (unsigned x_at = 0; x_at < 4; x_at++)
 			line_put(line, x_at, lines[i][x_at]);
-		expect_same(&b, line);
+		expect_same(line);
 		free(line);
 	}
-	scrollback_finish(&b);
 }
 
 Test(scrollback_unpack, random_cells)
@@ -313,8 +301,7 @@ Test(scrollback_unpack, random_cells)
 	static const uint32_t codes[] = {
 		0, ' ', 'a', '~', 0xe9, 0x20ac, 0x4e00, 0x1f600, 0x10ffff, 0x301};
 	struct random r = {7};
-	struct scrollback b;
-	scrollback_init(&b, 5);
+	restart(5);
 	for (unsigned n = 0; n < 2000; n++) {
 		struct line *line = line_create(1 + (unsigned)random_below(&r, 1000));
 		unsigned used = (unsigned)random_below(&r, line->length + 1);
@@ -327,20 +314,16 @@ Test(scrollback_unpack, random_cells)
 					(uint32_t)random_below(&r, 3)));
 		}
 		line->wrapped = random_below(&r, 2) == 0;
-		expect_same(&b, line);
+		expect_same(line);
 		free(line);
 	}
-	scrollback_finish(&b);
 }
 
 Test(scrollback_unpack, into_fewer_cells)
 {
-	struct scrollback b;
-	scrollback_init(&b, 10);
-	push(&b, "hello, world");
+	push("hello, world");
 	struct line *line = packed_unpack(scrollback_get(&b, 0), 5);
 	cr_assert_eq(line->length, 5);
 	cr_expect_eq(line->cells[4].text, (uint32_t)'o');
 	free(line);
-	scrollback_finish(&b);
 }

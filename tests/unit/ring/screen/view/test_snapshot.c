@@ -1,7 +1,7 @@
 #include "ring/screen/view/paint.h"
 #include "ring/screen/view/snapshot.h"
-#include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
+#include "tests/lib/drawn_test.h"
 
 #include <criterion/criterion.h>
 
@@ -29,15 +29,31 @@ static void expect_alike(const struct screen *a, const struct screen *b)
 	cr_expect_eq(memcmp(&a->charsets, &b->charsets, sizeof a->charsets), 0);
 }
 
-static void restore(struct drawn *from, struct drawn *to, unsigned lines)
+static struct drawn other; /* gets the snapshot of d */
+
+static void set_up(void)
+{
+	drawn_restart(4, 10, 100);
+}
+
+static void tear_down(void)
+{
+	drawn_tear_down();
+	drawn_finish(&other);
+}
+
+TestSuite(screen_snapshot, .init = set_up, .fini = tear_down, .timeout = 60);
+
+static void restore(unsigned lines)
 {
 	struct snapshot snapshot;
-	cr_assert_eq(screen_snapshot(from->screen, lines, &snapshot), 0);
-	drawn_init(to, screen_rows(from->screen), screen_cols(from->screen), 100);
-	drawn_feed(to, snapshot.bytes, snapshot.length, SIZE_MAX);
+	drawn_finish(&other);
+	cr_assert_eq(screen_snapshot(d.screen, lines, &snapshot), 0);
+	drawn_init(&other, screen_rows(d.screen), screen_cols(d.screen), 100);
+	drawn_feed(&other, snapshot.bytes, snapshot.length, SIZE_MAX);
 	free(snapshot.bytes);
-	cr_expect_eq(to->replies.length, 0, "a snapshot asks nothing");
-	cr_expect(parser_is_ground(&to->screen->parser));
+	cr_expect_eq(other.replies.length, 0, "a snapshot asks nothing");
+	cr_expect(parser_is_ground(&other.screen->parser));
 }
 
 /* Output before the snapshot, and output after it, which makes invisible state visible. */
@@ -148,19 +164,16 @@ static const struct example examples[] = {
 Test(screen_snapshot, examples)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-		struct drawn d, other;
 		/* A failed check aborts: this prints the case. */
 		fprintf(stderr, "%s\n", examples[i].name);
-		drawn_init(&d, 4, 10, 100);
+		drawn_restart(4, 10, 100);
 		drawn_type(&d, examples[i].in);
-		restore(&d, &other, UINT32_MAX);
+		restore(UINT32_MAX);
 		expect_alike(d.screen, other.screen);
 		drawn_type(&d, examples[i].after);
 		drawn_type(&other, examples[i].after);
 		expect_alike(d.screen, other.screen);
 		drawn_check(&other);
-		drawn_finish(&d);
-		drawn_finish(&other);
 	}
 }
 
@@ -168,10 +181,10 @@ Test(screen_snapshot, examples)
 Test(screen_snapshot, restores_a_used_terminal)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-		struct drawn d, other;
 		struct snapshot snapshot;
 		fprintf(stderr, "%s\n", examples[i].name);
-		drawn_init(&d, 4, 10, 100);
+		drawn_restart(4, 10, 100);
+		drawn_finish(&other);
 		drawn_init(&other, 4, 10, 100);
 		for (size_t k = 0; k < sizeof examples / sizeof *examples; k++)
 			drawn_type(&other, examples[k].in);
@@ -182,30 +195,24 @@ Test(screen_snapshot, restores_a_used_terminal)
 		drawn_feed(&other, snapshot.bytes, snapshot.length, SIZE_MAX);
 		expect_alike(d.screen, other.screen);
 		free(snapshot.bytes);
-		drawn_finish(&d);
-		drawn_finish(&other);
 	}
 }
 
 Test(screen_snapshot, number_of_lines_is_limited)
 {
-	struct drawn d, other;
-	drawn_init(&d, 2, 10, 100);
+	drawn_restart(2, 10, 100);
 	drawn_type(&d, "1\r\n2\r\n3\r\n4\r\n5\r\n6");
 	for (unsigned lines = 0; lines < 6; lines++) {
-		restore(&d, &other, lines);
+		restore(lines);
 		cr_expect_eq(screen_scrollback(other.screen), lines < 4 ? lines : 4);
 		expect_alike(d.screen, other.screen);
-		drawn_finish(&other);
 	}
-	drawn_finish(&d);
 }
 
 Test(screen_snapshot, does_not_change_the_screen)
 {
-	struct drawn d, other;
 	struct snapshot snapshot;
-	drawn_init(&d, 4, 10, 100);
+	drawn_finish(&other);
 	drawn_init(&other, 4, 10, 100);
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
 		drawn_type(&d, examples[i].in);
@@ -214,15 +221,11 @@ Test(screen_snapshot, does_not_change_the_screen)
 		free(snapshot.bytes);
 	}
 	drawn_expect_same(&d, &other);
-	drawn_finish(&d);
-	drawn_finish(&other);
 }
 
 Test(screen_snapshot, starts_with_can_and_a_full_reset)
 {
-	struct drawn d;
 	struct snapshot snapshot;
-	drawn_init(&d, 4, 10, 100);
 	cr_assert_eq(screen_snapshot(d.screen, 0, &snapshot), 0);
 	cr_assert_gt(snapshot.length, 3);
 	cr_expect_eq(memcmp(snapshot.bytes,
@@ -231,56 +234,43 @@ Test(screen_snapshot, starts_with_can_and_a_full_reset)
 			     3),
 		0);
 	free(snapshot.bytes);
-	drawn_finish(&d);
 }
 
 /* Otherwise the browser would show nothing more. */
 Test(screen_snapshot, never_leaves_synchronized_output_on)
 {
-	struct drawn d, other;
-	drawn_init(&d, 4, 10, 100);
 	drawn_type(&d, "\x1b[?2026hx");
-	restore(&d, &other, 0);
+	restore(0);
 	cr_expect_not(screen_modes(other.screen)->synchronized_output);
-	drawn_finish(&d);
-	drawn_finish(&other);
 }
 
 Test(screen_snapshot, of_the_smallest_and_largest_screen)
 {
 	static const unsigned sides[][2] = {{1, 2}, {1, 1000}, {1000, 2}, {2, 2}};
 	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-		struct drawn d, other;
-		drawn_init(&d, sides[i][0], sides[i][1], 100);
+		drawn_restart(sides[i][0], sides[i][1], 100);
 		drawn_type(&d, "0123456789\xe4\xbd\xa0\xe5\xa5\xbd\r\nab\x1b[44m\x1b[K");
-		restore(&d, &other, UINT32_MAX);
+		restore(UINT32_MAX);
 		expect_alike(d.screen, other.screen);
-		drawn_finish(&d);
-		drawn_finish(&other);
 	}
 }
 
 Test(screen_snapshot, in_the_middle_of_a_sequence)
 {
-	struct drawn d, other;
-	drawn_init(&d, 4, 10, 100);
 	drawn_type(&d, "ab\x1b[1;3");
-	restore(&d, &other, 0);
+	restore(0);
 	cr_expect_eq(screen_resume_offset(d.screen), 2);
 	drawn_type(&d, "1mc");
 	drawn_type(&other, "\x1b[1;31mc");
 	expect_alike(d.screen, other.screen);
-	drawn_finish(&d);
-	drawn_finish(&other);
 }
 
 /* The cells alternate between two long links: each cell writes its link again. */
-Test(screen_snapshot, size_of_links_is_bounded, .timeout = 60)
+Test(screen_snapshot, size_of_links_is_bounded)
 {
 	static char text[SCREEN_LINK_MAX];
-	struct drawn d, other;
 	struct snapshot snapshot;
-	drawn_init(&d, 40, 100, 100);
+	drawn_restart(40, 100, 100);
 	for (unsigned i = 0; i < 4000; i++) {
 		int length = snprintf(
 			text, sizeof text, "\x1b]8;id=%u;http://a/%08000u\ax", i % 2, i % 2);
@@ -288,12 +278,11 @@ Test(screen_snapshot, size_of_links_is_bounded, .timeout = 60)
 	}
 	cr_assert_eq(screen_snapshot(d.screen, 0, &snapshot), 0);
 	cr_expect_lt(snapshot.length, PAINT_LINKS_MAX + 100000, "%zu", snapshot.length);
+	drawn_finish(&other);
 	drawn_init(&other, 40, 100, 100);
 	drawn_feed(&other, snapshot.bytes, snapshot.length, SIZE_MAX);
 	cr_expect_neq(drawn_style_at(&other, 0, 0)->link, 0);
 	cr_expect_eq(drawn_style_at(&other, 39, 98)->link, 0);
 	cr_expect_eq(drawn_row(&other, 39)[99], 'x');
 	free(snapshot.bytes);
-	drawn_finish(&other);
-	drawn_finish(&d);
 }

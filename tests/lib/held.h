@@ -130,19 +130,12 @@ static const struct link_callbacks held_callbacks = {
 	.terminal = held_on_terminal,
 };
 
-static inline void held_on_far(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
 /* Make a directory, a loop and an idle link. */
 static inline void held_init(struct held *h)
 {
 	*h = (struct held){.janitor = -1};
 	folder_make(&h->folder);
-	cr_assert_eq(uv_loop_init(&h->loop), 0);
-	uv_timer_init(&h->loop, &h->far);
-	uv_timer_start(&h->far, held_on_far, 1u << 30, 0);
+	until_open_loop(&h->loop, &h->far, 1u << 30);
 	cr_assert_eq(reaper_open(&h->reaper, &h->loop), 0);
 	cr_assert_eq(link_init(&h->link, &h->loop, dup(h->folder.fd), &held_callbacks, h), 0);
 }
@@ -283,9 +276,7 @@ static inline void held_finish(struct held *h)
 	if (h->holder > 0)
 		(void)LOOP_UNTIL(&h->loop, !held_is_alive(h->holder));
 	reaper_close(&h->reaper);
-	uv_close((uv_handle_t *)&h->far, NULL);
-	uv_run(&h->loop, UV_RUN_DEFAULT);
-	cr_expect_eq(uv_loop_close(&h->loop), 0);
+	until_close_loop(&h->loop, &h->far);
 	if (h->janitor >= 0) {
 		(void)!write(h->janitor, "x", 1);
 		close(h->janitor);

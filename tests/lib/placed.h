@@ -15,7 +15,7 @@ static inline void placed_enter(void)
 	cr_assert_eq(place_enter(&place), 0);
 }
 
-/* The last line of a test: what fails in .fini does not fail the test. */
+/* Its .fini. */
 static inline void placed_leave(void)
 {
 	place_leave(&place);

@@ -225,11 +225,6 @@ static const struct held_kind things_kind = {
 	.release = things_release,
 };
 
-static inline void things_on_alive(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
 static inline void things_open(void)
 {
 	cr_assert_eq(held_table_open(&t.table, &t.loop, &things_kind, &t, t.folder.fd), 0);
@@ -248,18 +243,14 @@ static inline void things_set_up(void)
 {
 	memset(&t, 0, sizeof t);
 	folder_make(&t.folder);
-	cr_assert_eq(uv_loop_init(&t.loop), 0);
-	uv_timer_init(&t.loop, &t.alive);
-	uv_timer_start(&t.alive, things_on_alive, 10, 10);
+	until_open_loop(&t.loop, &t.alive, 10);
 	things_open();
 }
 
 static inline void things_tear_down(void)
 {
 	things_close();
-	uv_close((uv_handle_t *)&t.alive, NULL);
-	uv_run(&t.loop, UV_RUN_DEFAULT);
-	cr_assert_eq(uv_loop_close(&t.loop), 0);
+	until_close_loop(&t.loop, &t.alive);
 	memory_holders_free();
 	folder_remove(&t.folder);
 }

@@ -1,6 +1,7 @@
 /* Waits for a condition with a deadline. Tests never sleep instead. */
 #pragma once
 
+#include <criterion/criterion.h>
 #include <stdbool.h>
 #include <time.h>
 #include <uv.h>
@@ -44,3 +45,29 @@ static inline bool until_again(long long deadline)
 				until_again(until_deadline);                          \
 		until_ok;                                                             \
 	})
+
+static inline void until_on_tick(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
+/* Keep a loop running, as a server's timers do: start a timer. */
+static inline void until_keep_running(uv_loop_t *loop, uv_timer_t *alive, uint64_t every_ms)
+{
+	uv_timer_init(loop, alive);
+	uv_timer_start(alive, until_on_tick, every_ms, every_ms);
+}
+
+/* A new loop that is kept running. */
+static inline void until_open_loop(uv_loop_t *loop, uv_timer_t *alive, uint64_t every_ms)
+{
+	cr_assert_eq(uv_loop_init(loop), 0);
+	until_keep_running(loop, alive, every_ms);
+}
+
+static inline void until_close_loop(uv_loop_t *loop, uv_timer_t *alive)
+{
+	uv_close((uv_handle_t *)alive, NULL);
+	uv_run(loop, UV_RUN_DEFAULT);
+	cr_assert_eq(uv_loop_close(loop), 0);
+}

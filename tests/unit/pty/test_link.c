@@ -24,21 +24,6 @@ TestSuite(link_signal, .fini = tear_down, .timeout = 60);
 TestSuite(link_close, .fini = tear_down, .timeout = 60);
 TestSuite(link_sleep, .fini = tear_down, .timeout = 60);
 
-static void expect_failure(
-	const struct spawn_options *o, const char *shell, enum report_stage stage, int error)
-{
-	const char *const argv[] = {shell, NULL};
-	held_init(&h);
-	cr_assert_eq(held_try(&h, o, argv), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
-	cr_assert(h.failed);
-	cr_assert_eq(h.stage, stage, "stage %d", h.stage);
-	cr_assert_eq(h.error, error, "error %d", h.error);
-	/* Its leftovers are removed and it is reaped. */
-	cr_assert(LOOP_UNTIL(&h.loop, h.reaper.count == 0));
-	cr_assert_eq(faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0), -1);
-}
-
 Test(link_start, attaches)
 {
 	held_start(&h);
@@ -110,37 +95,33 @@ Test(link_start, shell_has_the_limit_of_descriptors)
 	cr_assert_eq(strncmp(h.text, "333\r\n", 5), 0, "%s", h.text);
 }
 
-Test(link_start, missing_shell_is_reported)
+Test(link_start, failures_are_reported)
 {
-	expect_failure(&(struct spawn_options){0}, "/nonexistent/shell", REPORT_EXEC, -ENOENT);
-}
-
-Test(link_start, shell_that_is_not_executable_is_reported)
-{
-	expect_failure(&(struct spawn_options){0}, "/etc/passwd", REPORT_EXEC, -EACCES);
-}
-
-Test(link_start, missing_directory_is_reported)
-{
-	expect_failure(
-		&(struct spawn_options){.cwd = "/nonexistent"}, "bash", REPORT_CHDIR, -ENOENT);
-}
-
-Test(link_start, directory_that_is_a_file_is_reported)
-{
-	expect_failure(
-		&(struct spawn_options){.cwd = "/etc/passwd"}, "bash", REPORT_CHDIR, -ENOTDIR);
-}
-
-Test(link_start, holder_that_dies_before_it_reports)
-{
-	expect_failure(
-		&(struct spawn_options){.holder = "/bin/false"}, "bash", REPORT_SETUP, -ECHILD);
-}
-
-Test(link_start, control_page_that_is_too_small_is_reported)
-{
-	expect_failure(&(struct spawn_options){.control_size = 100}, "bash", REPORT_SETUP, -ECHILD);
+	static const struct {
+		struct spawn_options o;
+		const char *shell;
+		enum report_stage stage;
+		int error;
+	} cases[] = {{{0}, "/nonexistent/shell", REPORT_EXEC, -ENOENT},
+		{{0}, "/etc/passwd", REPORT_EXEC, -EACCES},
+		{{.cwd = "/nonexistent"}, "bash", REPORT_CHDIR, -ENOENT},
+		{{.cwd = "/etc/passwd"}, "bash", REPORT_CHDIR, -ENOTDIR},
+		{{.holder = "/bin/false"}, "bash", REPORT_SETUP, -ECHILD},
+		{{.control_size = 100}, "bash", REPORT_SETUP, -ECHILD}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *const argv[] = {cases[i].shell, NULL};
+		if (i > 0)
+			tear_down();
+		held_init(&h);
+		cr_assert_eq(held_try(&h, &cases[i].o, argv), 0);
+		cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
+		cr_assert(h.failed, "%zu", i);
+		cr_expect_eq(h.stage, cases[i].stage, "%zu: stage %d", i, h.stage);
+		cr_expect_eq(h.error, cases[i].error, "%zu: error %d", i, h.error);
+		/* Its leftovers are removed and it is reaped. */
+		cr_expect(LOOP_UNTIL(&h.loop, h.reaper.count == 0), "%zu", i);
+		cr_expect_eq(faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0), -1, "%zu", i);
+	}
 }
 
 Test(link_start, missing_holder_is_reported)
@@ -422,9 +403,7 @@ Test(link_adopt, takes_over_from_another_server)
 	struct held second = {.janitor = -1};
 	held_start(&h);
 	second.folder = h.folder;
-	uv_loop_init(&second.loop);
-	uv_timer_init(&second.loop, &second.far);
-	uv_timer_start(&second.far, held_on_far, 1u << 30, 0);
+	until_open_loop(&second.loop, &second.far, 1u << 30);
 	cr_assert_eq(
 		link_init(&second.link, &second.loop, dup(h.folder.fd), &held_callbacks, &second),
 		0);
@@ -440,9 +419,7 @@ Test(link_adopt, takes_over_from_another_server)
 	cr_assert(LOOP_UNTIL(&second.loop, second.ended));
 	h.ended = true;
 	held_close_link(&second);
-	uv_close((uv_handle_t *)&second.far, NULL);
-	uv_run(&second.loop, UV_RUN_DEFAULT);
-	cr_assert_eq(uv_loop_close(&second.loop), 0);
+	until_close_loop(&second.loop, &second.far);
 	free(second.text);
 	free(second.events);
 }
@@ -479,6 +456,8 @@ static void close_rival(void)
 {
 	link_close(&rival.link, held_on_closed);
 	cr_assert(LOOP_UNTIL(&h.loop, rival.closed));
+	free(rival.text);
+	free(rival.events);
 }
 
 static void start_with_callbacks(void)
@@ -578,71 +557,43 @@ static void fake_holder(const struct wire_message *m, size_t length, size_t coun
 	close(listener);
 }
 
-Test(link_adopt, holder_that_is_attached_elsewhere)
-{
-	struct wire_message m = {.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_TAKEN};
-	fake_holder(&m, sizeof m, 0);
-	cr_assert(h.failed);
-	cr_assert_eq(h.error, -EPROTO);
-}
+#define ANSWER .magic = WIRE_MAGIC, .version = WIRE_VERSION
 
-static const struct wire_message answer = {
-	.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_ATTACH, .serial = 1};
-
-Test(link_adopt, holder_that_refuses)
+Test(link_adopt, wrong_answers)
 {
-	struct wire_message m = answer;
-	m.status = -EBUSY;
-	fake_holder(&m, sizeof m, 0);
-	cr_assert(h.failed && h.error == -EBUSY);
-}
-
-Test(link_adopt, holder_that_closes)
-{
-	fake_holder(&answer, 0, 0);
-	cr_assert(h.failed && h.error == -ECONNRESET);
-}
-
-Test(link_adopt, answer_without_descriptors)
-{
-	fake_holder(&answer, sizeof answer, 0);
-	cr_assert(h.failed);
-}
-
-Test(link_adopt, answer_with_too_few_descriptors)
-{
-	fake_holder(&answer, sizeof answer, 3);
-	cr_assert(h.failed);
-}
-
-Test(link_adopt, answer_with_descriptors_of_the_wrong_kind)
-{
-	fake_holder(&answer, sizeof answer, WIRE_FDS);
-	cr_assert(h.failed, "the descriptors are no ring");
-}
-
-Test(link_adopt, answer_with_an_additional_descriptor)
-{
-	fake_holder(&answer, sizeof answer, WIRE_FDS + 1);
-	cr_assert(h.failed, "the descriptors are no ring");
-}
-
-Test(link_adopt, answer_with_many_additional_descriptors)
-{
-	fake_holder(&answer, sizeof answer, 16);
-	cr_assert(h.failed, "the descriptors are no ring");
-}
-
-Test(link_adopt, answer_of_another_version)
-{
-	struct wire_message m = answer;
-	m.magic ^= 1;
-	fake_holder(&m, sizeof m, 0);
-	cr_assert(h.failed);
-}
-
-Test(link_adopt, answer_that_is_too_short)
-{
-	fake_holder(&answer, sizeof answer - 1, 0);
-	cr_assert(h.failed);
+	static const struct {
+		const char *name;
+		struct wire_message m;
+		size_t length, fds;
+		int error; /* 0: any */
+	} cases[] = {
+		{"attached elsewhere", {ANSWER, .type = WIRE_TAKEN}, sizeof cases->m, 0, -EPROTO},
+		{"refusal", {ANSWER, .type = WIRE_ATTACH, .serial = 1, .status = -EBUSY},
+			sizeof cases->m, 0, -EBUSY},
+		{"end of the connection", {ANSWER}, 0, 0, -ECONNRESET},
+		{"no descriptors", {ANSWER, .type = WIRE_ATTACH, .serial = 1}, sizeof cases->m, 0, 0},
+		{"too few descriptors", {ANSWER, .type = WIRE_ATTACH, .serial = 1}, sizeof cases->m,
+			3, 0},
+		{"descriptors of the wrong kind", {ANSWER, .type = WIRE_ATTACH, .serial = 1},
+			sizeof cases->m, WIRE_FDS, 0},
+		{"an additional descriptor", {ANSWER, .type = WIRE_ATTACH, .serial = 1},
+			sizeof cases->m, WIRE_FDS + 1, 0},
+		{"many additional descriptors", {ANSWER, .type = WIRE_ATTACH, .serial = 1},
+			sizeof cases->m, 16, 0},
+		{"another magic",
+			{.magic = WIRE_MAGIC ^ 1,
+				.version = WIRE_VERSION,
+				.type = WIRE_ATTACH,
+				.serial = 1},
+			sizeof cases->m, 0, 0},
+		{"too short", {ANSWER, .type = WIRE_ATTACH, .serial = 1}, sizeof cases->m - 1, 0, 0},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		if (i > 0)
+			tear_down();
+		fake_holder(&cases[i].m, cases[i].length, cases[i].fds);
+		cr_expect(h.failed, "%s", cases[i].name);
+		cr_expect(!cases[i].error || h.error == cases[i].error, "%s: %d", cases[i].name,
+			h.error);
+	}
 }

@@ -39,11 +39,18 @@ static struct throwaway_options options(const char *command, bool terminals)
 	};
 }
 
-struct outcome {
+static struct {
 	int status;
 	char *text[2]; /* NUL-terminated */
 	size_t length[2];
-};
+} got; /* the result of the last command */
+
+static void outcome_free(void)
+{
+	free(got.text[0]);
+	free(got.text[1]);
+	memset(&got, 0, sizeof got);
+}
 
 /* Read all available bytes. */
 static void read_available(int fd, char *text, size_t *length)
@@ -54,37 +61,37 @@ static void read_available(int fd, char *text, size_t *length)
 	text[*length] = '\0';
 }
 
-/* Whether the runner has reported that the command has ended; o->status gets its status. */
-static bool has_ended(const struct throwaway *t, struct outcome *o)
+/* Whether the runner has reported that the command has ended; got.status gets its status. */
+static bool has_ended(const struct throwaway *t)
 {
 	struct runner_message m;
 	while (recv(t->socket_fd, &m, sizeof m, MSG_DONTWAIT) == sizeof m) {
 		if (m.type != RUNNER_ENDED)
 			continue;
-		o->status = m.value;
+		got.status = m.value;
 		return true;
 	}
 	return false;
 }
 
 /* Read until the command has ended, then the rest, and let the runner kill the leftovers and exit. */
-static void wait_for(struct throwaway *t, struct outcome *o)
+static void wait_for(struct throwaway *t)
 {
 	const struct runner_message release = {.type = RUNNER_RELEASE};
 	struct pollfd p[] = {{t->out, POLLIN, 0}, {t->err, POLLIN, 0}, {t->socket_fd, POLLIN, 0}};
-	*o = (struct outcome){0};
+	outcome_free();
 	for (int i = 0; i < 2; i++)
-		o->text[i] = calloc(1, OUTPUT_SIZE);
-	while (!has_ended(t, o)) {
+		got.text[i] = calloc(1, OUTPUT_SIZE);
+	while (!has_ended(t)) {
 		cr_assert_gt(poll(p, 3, 20000), 0, "the command does not end");
 		for (int i = 0; i < 2; i++) {
-			read_available(i == 0 ? t->out : t->err, o->text[i], &o->length[i]);
+			read_available(i == 0 ? t->out : t->err, got.text[i], &got.length[i]);
 			if (p[i].revents & POLLHUP)
 				p[i].fd = -1;
 		}
 	}
-	read_available(t->out, o->text[0], &o->length[0]);
-	read_available(t->err, o->text[1], &o->length[1]);
+	read_available(t->out, got.text[0], &got.length[0]);
+	read_available(t->err, got.text[1], &got.length[1]);
 	(void)send(t->socket_fd, &release, sizeof release,
 		MSG_NOSIGNAL); /* the runner may have exited */
 	cr_assert_eq(waitpid(t->runner, NULL, 0), t->runner);
@@ -94,30 +101,22 @@ static void wait_for(struct throwaway *t, struct outcome *o)
 	close(t->socket_fd);
 }
 
-static void run(const struct throwaway_options *o, struct outcome *ret)
+static void run(const struct throwaway_options *o)
 {
 	struct throwaway t;
 	int rc = throwaway_start(o, &t);
 	cr_assert_eq(rc, 0, "%s", strerror(-rc));
-	wait_for(&t, ret);
-}
-
-static void outcome_free(struct outcome *o)
-{
-	free(o->text[0]);
-	free(o->text[1]);
+	wait_for(&t);
 }
 
 static void expect(const char *command, bool terminals, int code, const char *out, const char *err)
 {
 	struct throwaway_options o = options(command, terminals);
-	struct outcome got;
-	run(&o, &got);
+	run(&o);
 	cr_expect(WIFEXITED(got.status) && WEXITSTATUS(got.status) == code, "%s: status %x",
 		command, (unsigned)got.status);
 	cr_expect_str_eq(got.text[0], out, "%s: stdout %s", command, got.text[0]);
 	cr_expect_str_eq(got.text[1], err, "%s: stderr %s", command, got.text[1]);
-	outcome_free(&got);
 }
 
 static void expect_both(const char *command, int code, const char *out, const char *err)
@@ -126,7 +125,7 @@ static void expect_both(const char *command, int code, const char *out, const ch
 	expect(command, true, code, out, err);
 }
 
-TestSuite(throwaway, .timeout = 60);
+TestSuite(throwaway, .fini = outcome_free, .timeout = 60);
 
 Test(throwaway, streams_are_separate_and_bytes_exact)
 {
@@ -151,18 +150,15 @@ Test(throwaway, reading_a_terminal_fails_at_once)
 
 Test(throwaway, standard_input_is_delivered_whole)
 {
-	struct outcome got;
 	struct throwaway_options o = options("cat; echo -n end; cat", true);
 	o.input = "a\0b\n\377";
 	o.input_length = 5;
-	run(&o, &got);
+	run(&o);
 	cr_assert_eq(got.length[0], 8);
 	cr_assert_eq(memcmp(got.text[0], "a\0b\n\377end", 8), 0);
-	outcome_free(&got);
 	o.input_length = 0;
-	run(&o, &got);
+	run(&o);
 	cr_assert_str_eq(got.text[0], "end");
-	outcome_free(&got);
 	expect_both("cat; readlink /proc/self/fd/0", 0, "/dev/null\n", "");
 }
 
@@ -179,7 +175,6 @@ Test(throwaway, no_other_descriptor_or_variable_is_inherited)
 Test(throwaway, has_its_own_session_and_default_signals)
 {
 	struct throwaway t;
-	struct outcome got;
 	struct throwaway_options o = options(
 		"echo $$; ps -o pid=,pgid=,sid=,tty= -p $$; grep -E 'SigBlk|SigIgn' "
 		"/proc/self/status; yes | head -1; echo ${PIPESTATUS[*]}",
@@ -191,7 +186,7 @@ Test(throwaway, has_its_own_session_and_default_signals)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	cr_assert_eq(throwaway_start(&o, &t), 0);
-	wait_for(&t, &got);
+	wait_for(&t);
 	int pid, ids[3];
 	char tty[32], answer[8];
 	unsigned long long blocked, ignored;
@@ -209,37 +204,32 @@ Test(throwaway, has_its_own_session_and_default_signals)
 	cr_expect_eq(ignored & ~UINT64_C(0x180000000), 0);
 	cr_expect_eq(codes[0], 128 + SIGPIPE);
 	cr_expect_eq(codes[1], 0);
-	outcome_free(&got);
 }
 
 Test(throwaway, command_has_the_limit_of_descriptors)
 {
 	struct rlimit limit, after;
-	struct outcome got;
 	struct throwaway_options o = options("ulimit -Sn; ulimit -Hn", false);
 	getrlimit(RLIMIT_NOFILE, &limit);
 	limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	o.nofile = 123;
-	run(&o, &got);
+	run(&o);
 	char want[64];
 	snprintf(want, sizeof want, "123\n%llu\n", (unsigned long long)limit.rlim_max);
 	if (limit.rlim_max != RLIM_INFINITY)
 		cr_expect_str_eq(got.text[0], want);
-	outcome_free(&got);
 	getrlimit(RLIMIT_NOFILE, &after);
 	cr_expect_eq(after.rlim_cur, limit.rlim_cur);
 	/* The parent has more descriptors open than the command may. */
 	int held[200];
 	for (int i = 0; i < 200; i++)
 		held[i] = fcntl(1, F_DUPFD_CLOEXEC, 3);
-	run(&o, &got);
+	run(&o);
 	cr_expect_eq(strncmp(got.text[0], "123\n", 4), 0, "%s", got.text[0]);
-	outcome_free(&got);
 	o.terminals = true;
-	run(&o, &got);
+	run(&o);
 	cr_expect_eq(strncmp(got.text[0], "123\n", 4), 0, "%s", got.text[0]);
-	outcome_free(&got);
 	for (int i = 0; i < 200; i++)
 		close(held[i]);
 }
@@ -267,12 +257,10 @@ Test(throwaway, long_commands_work_as_short_ones)
 		free(command);
 	}
 	char *open_quote = long_command(200000, "echo '", "y");
-	struct outcome got;
 	struct throwaway_options o = options(open_quote, false);
-	run(&o, &got);
+	run(&o);
 	cr_expect_eq(WEXITSTATUS(got.status), 2, "%x", (unsigned)got.status);
 	cr_expect_not_null(strstr(got.text[1], "unexpected EOF"));
-	outcome_free(&got);
 	free(open_quote);
 }
 
@@ -311,13 +299,10 @@ Test(throwaway, each_shortage_of_descriptors_is_an_error)
 		int rc = throwaway_start(&o, &t);
 		limit.rlim_cur = before;
 		setrlimit(RLIMIT_NOFILE, &limit);
-		if (rc == 0) {
-			struct outcome got;
-			wait_for(&t, &got);
-			outcome_free(&got);
-		} else {
+		if (rc == 0)
+			wait_for(&t);
+		else
 			cr_expect(rc == -EMFILE || rc == -EINVAL, "%d", rc);
-		}
 		cr_expect_eq(open_fds(), open_before, "after %d", (int)most);
 		cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "no child is left");
 	}
@@ -327,26 +312,22 @@ Test(throwaway, each_shortage_of_descriptors_is_an_error)
 Test(throwaway, last_bytes_are_readable_when_the_command_has_ended)
 {
 	for (int i = 0; i < 60; i++) {
-		struct outcome got;
 		struct throwaway_options o = options(
 			"head -c 3000 /dev/zero >&2; head -c 5000 /dev/zero", i % 2);
-		run(&o, &got);
+		run(&o);
 		cr_assert_eq(got.length[0], 5000, "%zu", got.length[0]);
 		cr_assert_eq(got.length[1], 3000, "%zu", got.length[1]);
-		outcome_free(&got);
 	}
 }
 
 Test(throwaway, background_job_delays_nothing_and_lives_on)
 {
 	for (int terminals = 0; terminals < 2; terminals++) {
-		struct outcome got;
 		struct throwaway_options o = options("sleep 100 & echo $!", terminals);
-		run(&o, &got);
+		run(&o);
 		pid_t pid = (pid_t)strtol(got.text[0], NULL, 10);
 		cr_assert_gt(pid, 1);
 		cr_expect_eq(kill(pid, SIGKILL), 0, "the background job lives");
-		outcome_free(&got);
 	}
 }
 

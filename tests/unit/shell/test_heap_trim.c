@@ -37,20 +37,13 @@ static size_t resident(void)
 	return pages * 4096;
 }
 
-static void on_alive(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
 Test(heap_trim, holes_are_returned_to_the_kernel, .timeout = 60)
 {
 	static char *pieces[PIECES];
 	uv_loop_t loop;
 	uv_timer_t alive;
 	struct heap_trim h;
-	cr_assert_eq(uv_loop_init(&loop), 0);
-	uv_timer_init(&loop, &alive);
-	uv_timer_start(&alive, on_alive, 10, 10);
+	until_open_loop(&loop, &alive, 10);
 	heap_trim_open(&h, &loop);
 	for (unsigned i = 0; i < PIECES; i++) {
 		pieces[i] = malloc(PIECE + (i % 16 == 0 ? 0 : PIECE));
@@ -68,8 +61,6 @@ Test(heap_trim, holes_are_returned_to_the_kernel, .timeout = 60)
 	for (unsigned i = 0; i < PIECES; i++)
 		free(pieces[i]);
 	heap_trim_close(&h);
-	uv_close((uv_handle_t *)&alive, NULL);
-	uv_run(&loop, UV_RUN_DEFAULT);
-	cr_assert_eq(uv_loop_close(&loop), 0);
+	until_close_loop(&loop, &alive);
 }
 #endif

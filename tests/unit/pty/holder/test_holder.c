@@ -24,6 +24,23 @@ TestSuite(holder_starter, .fini = tear_down, .timeout = 60);
 TestSuite(holder_end, .fini = tear_down, .timeout = 60);
 TestSuite(holder_signals, .fini = tear_down, .timeout = 60);
 
+/* End the session after this grace period. */
+static void end(unsigned grace_ms)
+{
+	cr_assert_eq(link_end(&h.link, grace_ms), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	cr_assert_eq(h.error, 0);
+}
+
+/* Run a script that fills the smallest ring; nothing is consumed. */
+static void run_until_blocked(const char *script)
+{
+	const char *const argv[] = {"bash", "--norc", "-c", script, NULL};
+	held_start_with(&h, &(struct spawn_options){.ring_size = RING_SIZE_MIN}, argv);
+	h.idle = true;
+	cr_assert(LOOP_UNTIL(&h.loop, atomic_load(&h.link.ring.header->blocked) == 1));
+}
+
 /* Number in the last line of a FIFO record: one read may have got several records. */
 static int last_number(const struct event *e)
 {
@@ -324,9 +341,7 @@ Test(holder_respawn, background_job_survives_the_shell_and_is_killed_with_the_se
 	kill(shell, SIGKILL);
 	shell = shell_event(0).pid;
 	cr_assert(held_is_alive(child));
-	cr_assert_eq(link_end(&h.link, 100), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
-	cr_assert_eq(h.error, 0);
+	end(100);
 	cr_assert_not(held_is_alive(child));
 	cr_assert_not(held_is_alive(shell));
 	cr_assert_null(
@@ -368,11 +383,7 @@ Test(holder_overrun, nothing_is_overwritten_while_the_server_consumes_nothing)
 
 Test(holder_overrun, input_and_signals_work_while_the_output_is_blocked)
 {
-	const char *const argv[] = {"bash", "--norc", "-c",
-		"trap 'touch got' USR1; while :; do echo xxxxxxxxxxxx; done", NULL};
-	held_start_with(&h, &(struct spawn_options){.ring_size = RING_SIZE_MIN}, argv);
-	h.idle = true;
-	cr_assert(LOOP_UNTIL(&h.loop, atomic_load(&h.link.ring.header->blocked) == 1));
+	run_until_blocked("trap 'touch got' USR1; while :; do echo xxxxxxxxxxxx; done");
 	cr_assert_eq(link_signal(&h.link, SIGUSR1, WIRE_TARGET_SHELL), 0);
 	h.idle = false;
 	held_consume(&h);
@@ -405,11 +416,7 @@ Test(holder_overrun, events_are_not_overwritten_either)
 
 Test(holder_overrun, resize_while_the_output_is_blocked_is_kept)
 {
-	const char *const argv[] = {
-		"bash", "--norc", "-c", "while :; do echo xxxxxxxxxxxx; done", NULL};
-	held_start_with(&h, &(struct spawn_options){.ring_size = RING_SIZE_MIN}, argv);
-	h.idle = true;
-	cr_assert(LOOP_UNTIL(&h.loop, atomic_load(&h.link.ring.header->blocked) == 1));
+	run_until_blocked("while :; do echo xxxxxxxxxxxx; done");
 	cr_assert_eq(link_resize(&h.link, 33, 133), 0);
 	for (int i = 0; i < 20; i++) {
 		uv_run(&h.loop, UV_RUN_NOWAIT);
@@ -478,6 +485,18 @@ static struct wire_message call(int fd, enum wire_type type, uint32_t a, uint32_
 	return m;
 }
 
+static void attach(int fd)
+{
+	send_message(fd, WIRE_ATTACH, 0, 0);
+	receive_message(fd, NULL);
+}
+
+static void end_by(int fd)
+{
+	cr_assert_eq(call(fd, WIRE_END, 0, 0).status, 0);
+	h.ended = true;
+}
+
 static void expect_closed(int fd)
 {
 	char byte;
@@ -519,8 +538,7 @@ Test(holder_wire, second_attach_takes_over_and_the_first_connection_is_notified)
 	cr_assert(LOOP_UNTIL(&h.loop, h.lost));
 	cr_assert(h.taken);
 	cr_assert_eq(call(fd, WIRE_RESIZE, 30, 90).status, 0);
-	cr_assert_eq(call(fd, WIRE_END, 0, 0).status, 0);
-	h.ended = true;
+	end_by(fd);
 	close(fd);
 }
 
@@ -528,13 +546,11 @@ Test(holder_wire, owner_may_attach_again)
 {
 	held_run(&h, "read x");
 	int fd = connect_holder();
-	send_message(fd, WIRE_ATTACH, 0, 0);
-	receive_message(fd, NULL);
+	attach(fd);
 	send_message(fd, WIRE_ATTACH, 0, 0);
 	struct wire_message m = receive_message(fd, NULL);
 	cr_assert_eq(m.type, WIRE_ATTACH, "not WIRE_TAKEN");
-	cr_assert_eq(call(fd, WIRE_END, 0, 0).status, 0);
-	h.ended = true;
+	end_by(fd);
 	close(fd);
 }
 
@@ -543,11 +559,9 @@ Test(holder_wire, end_of_a_second_owner_is_answered)
 	held_run(&h, "trap '' HUP; echo set''up; while :; do sleep 1; done");
 	held_expect(&h, "setup");
 	int first = connect_holder(), second = connect_holder();
-	send_message(first, WIRE_ATTACH, 0, 0);
-	receive_message(first, NULL);
+	attach(first);
 	send_message(first, WIRE_END, 60000, 0);
-	send_message(second, WIRE_ATTACH, 0, 0);
-	receive_message(second, NULL);
+	attach(second);
 	struct wire_message m = call(second, WIRE_END, 0, 0);
 	cr_assert_eq(m.type, WIRE_END);
 	cr_assert_eq(m.status, 0);
@@ -572,14 +586,12 @@ Test(holder_wire, unknown_types_are_answered)
 {
 	held_start(&h);
 	int fd = connect_holder();
-	send_message(fd, WIRE_ATTACH, 0, 0);
-	receive_message(fd, NULL);
+	attach(fd);
 	cr_assert_eq(call(fd, (enum wire_type)0, 0, 0).status, -EOPNOTSUPP);
 	cr_assert_eq(call(fd, (enum wire_type)1000, 0, 0).status, -EOPNOTSUPP);
 	cr_assert_eq(call(fd, WIRE_SIGNAL, 9999, WIRE_TARGET_SHELL).status, -EINVAL);
 	cr_assert_eq(call(fd, WIRE_RESIZE, 0, 0).status, -EINVAL);
-	cr_assert_eq(call(fd, WIRE_END, 0, 0).status, 0);
-	h.ended = true;
+	end_by(fd);
 	close(fd);
 }
 
@@ -669,8 +681,7 @@ Test(holder_wire, second_terminal_for_standard_error)
 	h.closed = h.attached = false;
 	/* By hand: the link does not send this request itself. */
 	int fd = connect_holder();
-	send_message(fd, WIRE_ATTACH, 0, 0);
-	receive_message(fd, NULL);
+	attach(fd);
 	cr_assert_eq(call(fd, WIRE_STDERR_PTY, 0, 0).status, -ENOENT);
 	struct wire_message m = call(fd, WIRE_STDERR_PTY, 1, 0);
 	cr_assert_eq(m.status, 0);
@@ -695,25 +706,19 @@ Test(holder_wire, second_terminal_can_be_opened_again_and_again)
 {
 	held_run(&h, "read x");
 	int fd = connect_holder();
-	send_message(fd, WIRE_ATTACH, 0, 0);
-	receive_message(fd, NULL);
+	attach(fd);
 	for (int i = 0; i < 100; i++) {
 		cr_assert_eq(call(fd, WIRE_STDERR_PTY, 1, 0).status, 0);
 		cr_assert_eq(call(fd, WIRE_STDERR_PTY, 0, 0).status, 0);
 	}
-	cr_assert_eq(call(fd, WIRE_END, 0, 0).status, 0);
-	h.ended = true;
+	end_by(fd);
 	close(fd);
 }
 
-Test(holder_end, the_whole_tree_is_killed_with_its_daemons)
+/* Pids that a script has printed as "pid1=PID." and so on. */
+static void read_pids(pid_t *pids, int count)
 {
-	pid_t pids[4];
-	held_run(&h,
-		"sleep 1000 & echo pid1=$!.; (setsid sh -c 'trap \"\" HUP TERM INT; echo pid2=$$.; sleep 1000; :' &);\n"
-		"(setsid sh -c '(setsid sh -c \"echo pid3=\\$\\$.; exec sleep 1000\" &)' &);\n"
-		"trap '' HUP TERM; echo pid4=$$.; while :; do sleep 1; done");
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < count; i++) {
 		char mark[10];
 		snprintf(mark, sizeof mark, "pid%d=", i + 1);
 		held_expect(&h, mark);
@@ -721,9 +726,19 @@ Test(holder_end, the_whole_tree_is_killed_with_its_daemons)
 		pids[i] = atoi(strstr(h.text, mark) + 5);
 		cr_assert(held_is_alive(pids[i]));
 	}
-	cr_assert_eq(link_end(&h.link, 50), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
-	cr_assert_eq(h.error, 0);
+}
+
+static const char daemons[] =
+	"sleep 1000 & echo pid1=$!.; (setsid sh -c 'trap \"\" HUP TERM INT; echo pid2=$$.; sleep 1000; :' &);\n"
+	"(setsid sh -c '(setsid sh -c \"echo pid3=\\$\\$.; exec sleep 1000\" &)' &);\n"
+	"trap '' HUP TERM; echo pid4=$$.; while :; do sleep 1; done";
+
+Test(holder_end, the_whole_tree_is_killed_with_its_daemons)
+{
+	pid_t pids[4];
+	held_run(&h, daemons);
+	read_pids(pids, 4);
+	end(50);
 	for (int i = 0; i < 4; i++)
 		cr_assert_not(held_is_alive(pids[i]), "process %d lives", i + 1);
 	cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(h.holder)));
@@ -735,8 +750,7 @@ Test(holder_end, processes_that_exit_on_hangup_are_not_killed)
 	held_run(&h,
 		"trap 'sleep 0.05; touch cleaned; exit' HUP; echo go; while :; do sleep 0.01; done");
 	held_expect(&h, "go\r\n");
-	cr_assert_eq(link_end(&h.link, 10000), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	end(10000);
 	cr_assert_eq(faccessat(h.folder.fd, "cleaned", F_OK, 0), 0);
 }
 
@@ -745,8 +759,7 @@ Test(holder_end, stopped_processes_are_killed)
 	held_run(&h, "sleep 1000 & kill -STOP $!; echo pid=$!.; kill -STOP $$");
 	held_expect(&h, ".\r\n");
 	pid_t child = atoi(strstr(h.text, "pid=") + 4);
-	cr_assert_eq(link_end(&h.link, 50), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	end(50);
 	cr_assert_not(held_is_alive(child));
 }
 
@@ -755,29 +768,20 @@ Test(holder_end, processes_that_fork_without_end_are_killed)
 	held_run(&h,
 		"trap '' HUP TERM; f() { (trap '' HUP; sleep 0.01; f) & }; for i in 1 2 3 4; do f; done; echo go; wait; sleep 1000");
 	held_expect(&h, "go\r\n");
-	cr_assert_eq(link_end(&h.link, 50), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
-	cr_assert_eq(h.error, 0);
+	end(50);
 }
 
 Test(holder_end, works_while_the_ring_is_full)
 {
-	const char *const argv[] = {
-		"bash", "--norc", "-c", "trap '' HUP; while :; do echo xxxxxxxxxxxx; done", NULL};
-	held_start_with(&h, &(struct spawn_options){.ring_size = RING_SIZE_MIN}, argv);
-	h.idle = true;
-	cr_assert(LOOP_UNTIL(&h.loop, atomic_load(&h.link.ring.header->blocked) == 1));
-	cr_assert_eq(link_end(&h.link, 50), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
-	cr_assert_eq(h.error, 0);
+	run_until_blocked("trap '' HUP; while :; do echo xxxxxxxxxxxx; done");
+	end(50);
 }
 
 Test(holder_end, works_after_the_shell_has_ended)
 {
 	held_run(&h, "exit 0");
 	held_wait_exit(&h);
-	cr_assert_eq(link_end(&h.link, 50), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	end(50);
 	cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(h.holder)));
 }
 
@@ -825,24 +829,6 @@ Test(holder_signals, idle_holder_uses_no_cpu_time)
 	}
 	cr_assert_leq(after - before, 5, "%lld wake-ups in 0.2 s", after - before);
 }
-
-/* Pids that a script has printed as "pid1=PID." and so on. */
-static void read_pids(pid_t *pids, int count)
-{
-	for (int i = 0; i < count; i++) {
-		char mark[10];
-		snprintf(mark, sizeof mark, "pid%d=", i + 1);
-		held_expect(&h, mark);
-		cr_assert(LOOP_UNTIL(&h.loop, strchr(strstr(h.text, mark), '.') != NULL));
-		pids[i] = atoi(strstr(h.text, mark) + 5);
-		cr_assert(held_is_alive(pids[i]));
-	}
-}
-
-static const char daemons[] =
-	"sleep 1000 & echo pid1=$!.; (setsid sh -c 'trap \"\" HUP TERM INT; echo pid2=$$.; sleep 1000; :' &);\n"
-	"(setsid sh -c '(setsid sh -c \"echo pid3=\\$\\$.; exec sleep 1000\" &)' &);\n"
-	"trap '' HUP TERM; echo pid4=$$.; while :; do sleep 1; done";
 
 static void expect_gone(const pid_t *pids, int count)
 {
@@ -974,9 +960,7 @@ Test(holder_starter, new_shell_follows_in_the_last_directory)
 	cr_assert_eq(e.pid, atomic_load(&h.link.ring.header->shell_pid));
 	held_type(&h, "4\n");
 	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_SHELL, 1) != NULL));
-	cr_assert_eq(link_end(&h.link, 50), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
-	cr_assert_eq(h.error, 0);
+	end(50);
 }
 
 Test(holder_starter, killed_starter_ends_the_session)
@@ -986,7 +970,6 @@ Test(holder_starter, killed_starter_ends_the_session)
 	read_pids(pids, 4);
 	kill(parent_of(pids[3]), SIGKILL);
 	held_wait_exit(&h);
-	cr_assert_eq(link_end(&h.link, 50), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	end(50);
 	expect_gone(pids, 4);
 }

@@ -49,7 +49,7 @@ static void finish_fixture(void)
 	memory_pane_finish(&t.memory);
 }
 
-TestSuite(blocks, .init = make_fixture, .timeout = 30);
+TestSuite(blocks, .init = make_fixture, .fini = finish_fixture, .timeout = 30);
 
 /* A mark at the current offset, without bytes. */
 static void add_mark(enum mark_kind kind, const char *id, int status)
@@ -103,7 +103,6 @@ Test(blocks, starts_with_its_mark_and_ends_with_its_record)
 	cr_assert_eq(memcmp(o.text, "hello\r\n", o.length), 0);
 	free(o.text);
 	cr_assert_eq(t.not_kept, 0);
-	finish_fixture();
 }
 
 static void add_prompt_record_at(uint64_t time_us)
@@ -155,7 +154,6 @@ Test(blocks, start_marks_may_come_late)
 	const struct block *late = block_last(&t.blocks);
 	cr_assert(late != e && late->done && late->settled && !late->exact);
 	cr_assert_not(blocks_running(&t.blocks));
-	finish_fixture();
 }
 
 Test(blocks, clock_may_be_set_back)
@@ -165,7 +163,6 @@ Test(blocks, clock_may_be_set_back)
 	memory_pane_say(&t.memory, "$ ");
 	add_start_at(5000000, 5000);
 	cr_assert(blocks_running(&t.blocks));
-	finish_fixture();
 }
 
 /* The user's prompt has no marks. */
@@ -178,7 +175,6 @@ Test(blocks, line_after_an_exec_without_a_prompt_mark)
 	memory_pane_say(&t.memory, "$ ");
 	add_start_at(2000000, 2000);
 	cr_assert(blocks_running(&t.blocks));
-	finish_fixture();
 }
 
 Test(blocks, line_after_an_exec_whose_mark_is_late)
@@ -193,7 +189,6 @@ Test(blocks, line_after_an_exec_whose_mark_is_late)
 	add_start_at(3000000, 5000);
 	cr_assert_str_empty(block_last(&t.blocks)->exec);
 	cr_assert(block_last(&t.blocks)->done);
-	finish_fixture();
 }
 
 Test(blocks, line_ends_with_the_next_prompt)
@@ -209,7 +204,6 @@ Test(blocks, line_ends_with_the_next_prompt)
 	cr_assert_not(blocks_tick(&t.blocks, due));
 	cr_assert_not(blocks_running(&t.blocks));
 	cr_assert(block_last(&t.blocks)->settled && !block_last(&t.blocks)->exact);
-	finish_fixture();
 }
 
 /* Note that this author has typed a line. */
@@ -237,7 +231,6 @@ Test(blocks, author_is_the_typist)
 	type_line("ada");
 	add_mark(MARK_START, "", -1);
 	assert_author("ada");
-	finish_fixture();
 }
 
 Test(blocks, author_has_typed_ahead_of_the_prompt)
@@ -263,7 +256,6 @@ Test(blocks, author_has_typed_ahead_of_the_prompt)
 	type_line("ada");
 	blocks_handle_mark(&t.blocks, &late, 1000, false);
 	assert_author("bob");
-	finish_fixture();
 }
 
 Test(blocks, without_a_record_it_settles_in_time)
@@ -276,7 +268,6 @@ Test(blocks, without_a_record_it_settles_in_time)
 	cr_assert_not(t.blocks.list->settled);
 	cr_assert_not(blocks_tick(&t.blocks, due));
 	cr_assert(t.blocks.list->settled);
-	finish_fixture();
 }
 
 Test(blocks, block_of_an_exec_is_visible_once_it_runs)
@@ -306,7 +297,6 @@ Test(blocks, block_of_an_exec_is_visible_once_it_runs)
 	e.end_offset = e.over_offset = 2;
 	blocks_update_exec(&t.blocks, &e);
 	cr_assert(b->done && b->settled && b->status == 4 && b->statuses_count == 1);
-	finish_fixture();
 }
 
 Test(blocks, next_server_has_the_stored_blocks)
@@ -328,7 +318,6 @@ Test(blocks, next_server_has_the_stored_blocks)
 	cr_assert_eq(t.blocks.list->next->start, starts[1]);
 	cr_assert_eq(t.blocks.list->next->status, 1);
 	cr_assert_eq(t.memory.pane.journal.count, 4);
-	finish_fixture();
 }
 
 Test(blocks, failed_writes_are_counted_and_repeated)
@@ -343,5 +332,4 @@ Test(blocks, failed_writes_are_counted_and_repeated)
 	cr_assert(blocks_log_catch_up(&t.blocks, &error));
 	cr_assert_eq(error, 0);
 	cr_assert_not(blocks_log_catch_up(&t.blocks, &error));
-	finish_fixture();
 }

@@ -113,7 +113,8 @@ static void finish_shell(void)
 	memory_pane_finish(&s.memory);
 }
 
-TestSuite(exec, .init = make_shell, .timeout = 30);
+TestSuite(exec, .init = make_shell, .fini = finish_shell, .timeout = 30);
+TestSuite(exec_close, .init = make_shell, .timeout = 30); /* whose tests close the executor */
 
 static void follow(void)
 {
@@ -222,7 +223,6 @@ Test(exec, command_from_its_typing_to_its_end)
 		exec_output(e, EXEC_OUTPUT, &parts), "the output was freed after the callback");
 	cr_assert_eq(s.all.budget, EXEC_OUTPUT_BUDGET);
 	exec_unwatch(e, &s.watcher);
-	finish_shell();
 }
 
 Test(exec, sealed_end_is_accepted)
@@ -233,7 +233,6 @@ Test(exec, sealed_end_is_accepted)
 	cr_assert_eq(e->state, EXEC_DONE);
 	cr_assert_eq(e->status, 3);
 	cr_assert(e->end_marked && !e->suspect);
-	finish_shell();
 }
 
 Test(exec, unsealed_end_is_ignored)
@@ -261,7 +260,6 @@ Test(exec, unsealed_end_is_ignored)
 	cr_assert_eq(e->status, 7);
 	cr_assert(e->suspect);
 	cr_assert(s.blocks.list->prev->suspect && !s.blocks.list->prev->exact);
-	finish_shell();
 }
 
 Test(exec, if_mark_and_record_differ_the_mark_counts)
@@ -273,7 +271,6 @@ Test(exec, if_mark_and_record_differ_the_mark_counts)
 	cr_assert_eq(e->state, EXEC_DONE);
 	cr_assert_eq(e->status, 7);
 	cr_assert(e->suspect);
-	finish_shell();
 }
 
 Test(exec, second_start_is_suspect)
@@ -286,10 +283,9 @@ Test(exec, second_start_is_suspect)
 	cr_assert_eq(e->start, begun);
 	cr_assert(e->suspect);
 	cr_assert_eq(s.blocks.count, 1);
-	finish_shell();
 }
 
-Test(exec, unsealed_end_without_a_prompt_is_no_end)
+Test(exec_close, unsealed_end_without_a_prompt_is_no_end)
 {
 	struct parts parts;
 	struct exec *e = begin_sealed("true", &parts);
@@ -316,10 +312,9 @@ Test(exec, is_a_block_of_its_author)
 	cr_assert(b->settled && b->stored && b->status == 0);
 	cr_assert_eq(s.memory.pane.journal.count, 2);
 	cr_assert_eq(s.blocks_not_kept, 0);
-	finish_shell();
 }
 
-Test(exec, execs_run_one_at_a_time_in_order)
+Test(exec_close, execs_run_one_at_a_time_in_order)
 {
 	struct exec *first, *second;
 	show_prompt();
@@ -359,7 +354,6 @@ Test(exec, input_waits_until_the_command_has_begun)
 	cr_assert_str_eq(read_typed(), "hello");
 	cr_assert_eq(s.memory.counters.bytes_in, 5);
 	cr_assert(e->interleaved);
-	finish_shell();
 }
 
 Test(exec, input_waits_while_the_first_prompt_is_drawn)
@@ -396,7 +390,6 @@ Test(exec, refused_requests)
 	cr_assert_eq(start("true", &e), -ERR_NOT_RUNNING);
 	cr_assert_eq(exec_write(&s.executor, "x", 1), -ERR_NOT_RUNNING);
 	cr_assert_null(e);
-	finish_shell();
 }
 
 Test(exec, exit_of_the_shell_ends_the_exec)
@@ -412,7 +405,6 @@ Test(exec, exit_of_the_shell_ends_the_exec)
 	cr_assert_eq(e->status, 7);
 	cr_assert_eq(e->ended_ms, 1000);
 	cr_assert_not(exec_has_replaced_shell(e));
-	finish_shell();
 }
 
 Test(exec, ticker_stops_when_idle)
@@ -425,5 +417,4 @@ Test(exec, ticker_stops_when_idle)
 	begin_command(e);
 	end_command(e, 0);
 	cr_assert(LOOP_UNTIL(&s.memory.loop, !uv_is_active((uv_handle_t *)&s.all.ticker)));
-	finish_shell();
 }

@@ -21,6 +21,7 @@ static uv_loop_t loop;
 static struct crew *crew;
 
 static atomic_uint begun;
+static uv_sem_t gate;
 
 static void on_work(struct job *job)
 {
@@ -38,10 +39,20 @@ static void on_done(struct job *job, int error)
 	t->error = error;
 }
 
-static void open_crew(void)
+static unsigned stuck_reported;
+
+static void on_stuck(void *user, const char *owner, unsigned count)
 {
+	(void)user;
+	cr_assert(strcmp(owner, "owner:a") == 0 || strcmp(owner, "link:b") == 0);
+	stuck_reported += count;
+}
+
+static void set_up(void)
+{
+	uv_sem_init(&gate, 0);
 	cr_assert_eq(uv_loop_init(&loop), 0);
-	crew = crew_open(&loop, &(struct crew_options){.user = NULL});
+	crew = crew_open(&loop, &(struct crew_options){.stuck = on_stuck});
 	cr_assert_not_null(crew);
 }
 
@@ -52,10 +63,18 @@ static void close_crew(void)
 	cr_assert_eq(uv_loop_close(&loop), 0);
 }
 
-Test(crew, each_job_is_done_once, .timeout = 30)
+static void tear_down(void)
+{
+	close_crew();
+	uv_sem_destroy(&gate);
+}
+
+TestSuite(crew, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(crew_close, .init = set_up, .timeout = 30); /* whose test closes the crew */
+
+Test(crew, each_job_is_done_once)
 {
 	static struct task tasks[300];
-	open_crew();
 	for (size_t i = 0; i < 300; i++) {
 		tasks[i].job = (struct job){.work = on_work, .done = on_done};
 		cr_assert_eq(crew_send(crew, &tasks[i].job), 0);
@@ -63,15 +82,11 @@ Test(crew, each_job_is_done_once, .timeout = 30)
 	uv_run(&loop, UV_RUN_DEFAULT); /* returns when all jobs are done */
 	for (size_t i = 0; i < 300; i++)
 		cr_assert(tasks[i].done == 1 && tasks[i].worked == 1 && tasks[i].error == 0);
-	close_crew();
 }
 
-Test(crew, blocked_job_uses_one_thread_only, .timeout = 30)
+Test(crew, blocked_job_uses_one_thread_only)
 {
 	static struct task stuck[CREW_MAX - 1], other;
-	uv_sem_t gate;
-	uv_sem_init(&gate, 0);
-	open_crew();
 	for (size_t i = 0; i < CREW_MAX - 1; i++) {
 		stuck[i] = (struct task){.job = {.work = on_work, .done = on_done}, .gate = &gate};
 		cr_assert_eq(crew_send(crew, &stuck[i].job), 0);
@@ -86,16 +101,14 @@ Test(crew, blocked_job_uses_one_thread_only, .timeout = 30)
 	uv_run(&loop, UV_RUN_DEFAULT);
 	for (size_t i = 0; i < CREW_MAX - 1; i++)
 		cr_assert_eq(stuck[i].done, 1);
-	close_crew();
-	uv_sem_destroy(&gate);
 }
 
 /* Send jobs that wait for gate. Returns how many were accepted before one was refused. */
-static unsigned send_until_refused(
-	struct task *tasks, unsigned most, const char *owner, uv_sem_t *gate)
+static unsigned send_until_refused(struct task *tasks, unsigned most, const char *owner)
 {
 	for (unsigned sent = 0; sent < most; sent++) {
-		tasks[sent] = (struct task){.job = {.work = on_work, .done = on_done}, .gate = gate};
+		tasks[sent] = (struct task){
+			.job = {.work = on_work, .done = on_done}, .gate = &gate};
 		snprintf(tasks[sent].job.owner, sizeof tasks[sent].job.owner, "%s", owner);
 		if (crew_send(crew, &tasks[sent].job) < 0)
 			return sent;
@@ -103,46 +116,33 @@ static unsigned send_until_refused(
 	return most;
 }
 
-Test(crew, queue_is_limited, .timeout = 30)
+Test(crew, queue_is_limited)
 {
 	static struct task tasks[CREW_MAX + CREW_QUEUE + 1];
-	uv_sem_t gate;
-	uv_sem_init(&gate, 0);
-	open_crew();
-	unsigned sent = send_until_refused(tasks, CREW_MAX + CREW_QUEUE + 1, "", &gate);
+	unsigned sent = send_until_refused(tasks, CREW_MAX + CREW_QUEUE + 1, "");
 	cr_assert_geq(sent, CREW_QUEUE);
 	cr_assert_lt(sent, CREW_MAX + CREW_QUEUE + 1);
 	for (unsigned i = 0; i < sent; i++)
 		uv_sem_post(&gate);
 	uv_run(&loop, UV_RUN_DEFAULT);
-	close_crew();
-	uv_sem_destroy(&gate);
 }
 
-Test(crew, guests_leave_space_in_the_queue, .timeout = 30)
+Test(crew, guests_leave_space_in_the_queue)
 {
 	static struct task tasks[CREW_OWNER_MAX + CREW_QUEUE + 1];
-	uv_sem_t gate;
-	uv_sem_init(&gate, 0);
-	open_crew();
-	unsigned sent = send_until_refused(tasks, CREW_OWNER_MAX + CREW_QUEUE, "l:one", &gate);
+	unsigned sent = send_until_refused(tasks, CREW_OWNER_MAX + CREW_QUEUE, "l:one");
 	cr_assert_geq(sent, CREW_QUEUE_GUESTS);
 	cr_assert_leq(sent, CREW_OWNER_MAX + CREW_QUEUE_GUESTS);
-	cr_assert_eq(send_until_refused(&tasks[sent], 1, "o", &gate), 1);
+	cr_assert_eq(send_until_refused(&tasks[sent], 1, "o"), 1);
 	sent++;
 	for (unsigned i = 0; i < sent; i++)
 		uv_sem_post(&gate);
 	uv_run(&loop, UV_RUN_DEFAULT);
-	close_crew();
-	uv_sem_destroy(&gate);
 }
 
-Test(crew_close, does_not_wait_for_blocked_jobs, .timeout = 30)
+Test(crew_close, does_not_wait_for_blocked_jobs)
 {
 	static struct task stuck, waiting[CREW_MAX];
-	static uv_sem_t gate; /* never posted */
-	uv_sem_init(&gate, 0);
-	open_crew();
 	stuck = (struct task){.job = {.work = on_work, .done = on_done}, .gate = &gate};
 	cr_assert_eq(crew_send(crew, &stuck.job), 0);
 	for (unsigned i = 0; i < CREW_MAX; i++) {
@@ -159,39 +159,26 @@ Test(crew_close, does_not_wait_for_blocked_jobs, .timeout = 30)
 	cr_assert_eq(cancelled, 1);
 }
 
-static unsigned stuck_reported;
-
-static void on_stuck(void *user, const char *owner, unsigned count)
-{
-	(void)user;
-	cr_assert(strcmp(owner, "owner:a") == 0 || strcmp(owner, "link:b") == 0);
-	stuck_reported += count;
-}
-
-static struct task *send_for(const char *owner, uv_sem_t *gate, int want)
+static struct task *send_for(const char *owner, bool waits, int want)
 {
 	struct task *t = calloc(1, sizeof *t);
-	t->gate = gate;
+	t->gate = waits ? &gate : NULL;
 	t->job = (struct job){.work = on_work, .done = on_done};
 	snprintf(t->job.owner, sizeof t->job.owner, "%s", owner);
 	cr_assert_eq(crew_send(crew, &t->job), want);
 	return t;
 }
 
-Test(crew, threads_of_an_owner_are_limited_and_blocked_ones_reported, .timeout = 60)
+Test(crew, threads_of_an_owner_are_limited_and_blocked_ones_reported)
 {
-	uv_sem_t gate;
 	struct task *held[CREW_OWNER_MAX], *guests[CREW_OWNER_MAX];
 	struct crew_counts n;
-	uv_sem_init(&gate, 0);
-	cr_assert_eq(uv_loop_init(&loop), 0);
-	crew = crew_open(&loop, &(struct crew_options){.stuck = on_stuck});
 	for (unsigned i = 0; i < CREW_OWNER_MAX; i++) {
-		held[i] = send_for("owner:a", &gate, 0);
-		guests[i] = send_for("link:b", &gate, 0);
+		held[i] = send_for("owner:a", true, 0);
+		guests[i] = send_for("link:b", true, 0);
 	}
-	struct task *queued = send_for("owner:a", NULL, 0), *other = send_for("owner:c", NULL, 0);
-	struct task *unowned = send_for("", NULL, 0);
+	struct task *queued = send_for("owner:a", false, 0), *other = send_for("owner:c", false, 0);
+	struct task *unowned = send_for("", false, 0);
 	while (!(other->done == 1 && unowned->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
 	cr_assert_eq(queued->done, 0);
@@ -204,7 +191,7 @@ Test(crew, threads_of_an_owner_are_limited_and_blocked_ones_reported, .timeout =
 	while (stuck_reported < 2 * CREW_OWNER_MAX)
 		uv_run(&loop, UV_RUN_ONCE);
 	cr_assert_eq(stuck_reported, 2 * CREW_OWNER_MAX);
-	struct task *refused = send_for("owner:a", NULL, -ERR_FILES_STUCK);
+	struct task *refused = send_for("owner:a", false, -ERR_FILES_STUCK);
 	crew_get_counts(crew, &n);
 	cr_assert_eq(n.stuck, 2 * CREW_OWNER_MAX);
 	cr_assert_eq(n.stuck_total, 2 * CREW_OWNER_MAX);
@@ -217,7 +204,7 @@ Test(crew, threads_of_an_owner_are_limited_and_blocked_ones_reported, .timeout =
 		uv_sem_post(&gate);
 	while (!(required->done == 1 && held[0]->done == 1 && guests[0]->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
-	struct task *again = send_for("owner:a", NULL, 0);
+	struct task *again = send_for("owner:a", false, 0);
 	while (!(again->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
 	for (unsigned i = 0; i < CREW_OWNER_MAX; i++) {
@@ -234,6 +221,4 @@ Test(crew, threads_of_an_owner_are_limited_and_blocked_ones_reported, .timeout =
 	free(refused);
 	free(required);
 	free(again);
-	close_crew();
-	uv_sem_destroy(&gate);
 }

@@ -16,6 +16,7 @@
 
 static char elsewhere[] = "/dev/shm/ringside-move-XXXXXX";
 static char source[64];
+static bool elsewhere_is_other;      /* another file system */
 static unsigned synced, synced_late; /* directories synced; and those after the source was removed */
 
 /* Replaces libc's function: counts what is synced, and when. */
@@ -51,14 +52,23 @@ static void enter(void)
 	cr_assert_geq(fd, 0);
 	write_text(fd, "file", "moved");
 	close(fd);
-	if (here.st_dev == there.st_dev)
-		cr_skip_test("/dev/shm is no other file system");
+	elsewhere_is_other = here.st_dev != there.st_dev;
 }
 
 static void leave(void)
 {
 	copy_remove_tree(AT_FDCWD, elsewhere);
 	placed_leave();
+}
+
+TestSuite(move_across, .init = enter, .fini = leave);
+
+static int move(void)
+{
+	bool missing;
+	if (!elsewhere_is_other)
+		cr_skip_test("/dev/shm is no other file system");
+	return move_entry(&place, source, "target", &missing);
 }
 
 static bool is_at(const char *name)
@@ -93,64 +103,49 @@ static int leave_temporary(char name[NAME_MAX + 1])
 
 Test(move_across, target_is_synced_before_the_source_is_removed)
 {
-	bool missing;
-	enter();
-	cr_assert_eq(move_entry(&place, source, "target", &missing), 0);
+	cr_assert_eq(move(), 0);
 	cr_expect(is_at("target/file") && access(source, F_OK) < 0);
 	cr_expect_eq(synced, 2, "the tree's own directory, and that of the target");
 	cr_expect_eq(synced_late, 0);
 	cr_expect_eq(count_hidden(), 0);
-	leave();
 }
 
 Test(move_across, leftovers_of_a_killed_server_are_removed_by_the_next_move)
 {
 	char name[NAME_MAX + 1];
-	bool missing;
-	enter();
 	close(leave_temporary(name));
-	cr_assert_eq(move_entry(&place, source, "target", &missing), 0);
+	cr_assert_eq(move(), 0);
 	cr_expect(is_at("target/file"));
 	cr_expect_eq(count_hidden(), 0);
-	leave();
 }
 
 Test(move_across, other_moves_in_progress_are_untouched)
 {
 	char name[NAME_MAX + 1], half[2 * NAME_MAX];
-	bool missing;
-	enter();
 	int fd = leave_temporary(name);
 	cr_assert_eq(flock(fd, LOCK_EX | LOCK_NB), 0);
-	cr_assert_eq(move_entry(&place, source, "target", &missing), 0);
+	cr_assert_eq(move(), 0);
 	snprintf(half, sizeof half, "%s/half", name);
 	cr_expect(is_at("target/file") && is_at(half));
 	cr_expect_eq(count_hidden(), 1);
 	close(fd);
-	leave();
 }
 
 Test(move_across, failed_move_keeps_the_source)
 {
-	bool missing;
-	enter();
 	cr_assert_eq(mkdirat(folder.fd, "target", 0700), 0);
 	cr_assert_eq(mkdirat(folder.fd, "target/source", 0700), 0);
 	cr_assert_eq(mkdirat(folder.fd, "target/source/full", 0700), 0);
-	cr_assert_eq(move_entry(&place, source, "target", &missing), -ENOTEMPTY);
+	cr_assert_eq(move(), -ENOTEMPTY);
 	cr_expect_eq(access(source, F_OK), 0);
 	cr_expect_eq(count_hidden(), 0);
-	leave();
 }
 
 Test(move_across, read_only_directory_keeps_its_mode)
 {
 	struct stat st;
-	bool missing;
-	enter();
 	cr_assert_eq(chmod(source, 0555), 0);
-	cr_assert_eq(move_entry(&place, source, "target", &missing), 0);
+	cr_assert_eq(move(), 0);
 	cr_assert_eq(fstatat(folder.fd, "target", &st, 0), 0);
 	cr_expect_eq(st.st_mode & 07777, 0555);
-	leave();
 }

@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-TestSuite(pack, .init = placed_enter);
-TestSuite(stage, .init = placed_enter);
+TestSuite(pack, .init = placed_enter, .fini = placed_leave);
+TestSuite(stage, .init = placed_enter, .fini = placed_leave);
 
 static void make(const char *name, const char *text)
 {
@@ -119,7 +119,6 @@ Test(pack, round_trip_in_pieces_of_any_size)
 	fchmodat(folder.fd, "from/shut", 0700, 0);
 	fchmodat(folder.fd, "to/shut", 0700, 0);
 	free(archive.bytes);
-	placed_leave();
 }
 
 Test(pack, excluded_directories_are_left_out_with_their_contents)
@@ -136,7 +135,6 @@ Test(pack, excluded_directories_are_left_out_with_their_contents)
 	cr_assert_null(memmem(archive.bytes, archive.length, "0123456789abcdef", 16));
 	cr_assert_not_null(memmem(archive.bytes, archive.length, ".ringside-other", 15));
 	free(archive.bytes);
-	placed_leave();
 }
 
 /* Drop all capabilities, so that modes apply to root too. */
@@ -165,7 +163,6 @@ Test(pack, unreadable_file_has_no_links_to_it)
 	cr_expect_eq(fstatat(folder.fd, "to/c", &st, 0), 0);
 	cr_expect_neq(fstatat(folder.fd, "to/b", &st, 0), 0);
 	free(archive.bytes);
-	placed_leave();
 }
 
 Test(pack, only_directories_can_be_packed)
@@ -174,7 +171,6 @@ Test(pack, only_directories_can_be_packed)
 	make("file", "x");
 	cr_assert_eq(pack_open(&place, "file", NULL, &k), -ENOTDIR);
 	cr_assert_eq(pack_open(&place, "none", NULL, &k), -ENOENT);
-	placed_leave();
 }
 
 /* If a piece reports an error, unpacking fails with it and leaves nothing. */
@@ -202,7 +198,6 @@ Test(stage, failure_leaves_nothing)
 	cr_assert_eq(faccessat(folder.fd, "to", F_OK, 0), -1);
 	cr_assert_eq(faccessat(folder.fd, s.entry.name, F_OK, 0), -1);
 	free(archive.bytes);
-	placed_leave();
 }
 
 Test(stage, leftovers_are_removed_unless_in_use)
@@ -222,7 +217,6 @@ Test(stage, leftovers_are_removed_unless_in_use)
 	cr_assert_str_eq(a.entry.name, name);
 	stage_abort(&a);
 	cr_assert_eq(faccessat(folder.fd, name, F_OK, 0), -1);
-	placed_leave();
 }
 
 Test(temp_name, names_are_recognised)

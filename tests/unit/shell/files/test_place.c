@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-TestSuite(place_open, .init = placed_enter);
-TestSuite(place_find, .init = placed_enter);
-TestSuite(place_make_parents, .init = placed_enter);
+TestSuite(place_open, .init = placed_enter, .fini = placed_leave);
+TestSuite(place_find, .init = placed_enter, .fini = placed_leave);
+TestSuite(place_make_parents, .init = placed_enter, .fini = placed_leave);
 
 Test(place_open, relative_to_the_directory_or_absolute)
 {
@@ -22,7 +22,6 @@ Test(place_open, relative_to_the_directory_or_absolute)
 	cr_assert_geq(fd, 0);
 	close(fd);
 	cr_assert_eq(place_open(&place, "none", O_RDONLY, 0), -ENOENT);
-	placed_leave();
 }
 
 Test(place_open, own_process_is_out_of_reach)
@@ -44,7 +43,6 @@ Test(place_open, own_process_is_out_of_reach)
 	int fd = place_open(&place, "/proc/1/stat", O_RDONLY, 0);
 	cr_assert_geq(fd, 0, "other processes are accessible");
 	close(fd);
-	placed_leave();
 }
 
 Test(place_find, last_name_of_the_path)
@@ -64,7 +62,6 @@ Test(place_find, last_name_of_the_path)
 		place_entry_close(&e);
 	}
 	cr_assert_eq(place_find(&place, "none/a", &e), -ENOENT);
-	placed_leave();
 }
 
 Test(place_make_parents, creates_missing_directories)
@@ -83,7 +80,6 @@ Test(place_make_parents, creates_missing_directories)
 	cr_assert_lt(fstatat(folder.fd, "one", &st, 0), 0);
 	cr_assert_eq(symlinkat("nowhere", folder.fd, "dangling"), 0);
 	cr_assert_lt(place_make_parents(&place, "dangling/x/one"), 0);
-	placed_leave();
 }
 
 Test(place_enter, process_that_is_not_below_the_holder_is_refused)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <utime.h>
 
-TestSuite(replace, .init = placed_enter);
+TestSuite(replace, .init = placed_enter, .fini = placed_leave);
 
 static int put(const char *path, const char *text)
 {
@@ -42,7 +42,6 @@ Test(replace, creates_and_replaces)
 	cr_assert_str_eq(text_of("a/b/c"), "two");
 	cr_assert_eq(after.st_mode, before.st_mode);
 	cr_assert_neq(after.st_ino, before.st_ino);
-	placed_leave();
 }
 
 Test(replace, target_is_unchanged_until_the_end)
@@ -57,7 +56,6 @@ Test(replace, target_is_unchanged_until_the_end)
 	replace_abort(&r);
 	cr_assert_str_eq(text_of("file"), "old");
 	cr_assert_eq(replace_open(&place, "none/file", &options, &r), -ENOENT);
-	placed_leave();
 }
 
 Test(replace, leftovers_of_a_killed_server_do_not_matter)
@@ -77,7 +75,6 @@ Test(replace, leftovers_of_a_killed_server_do_not_matter)
 		cr_assert_eq(replace_commit(&r), 0);
 		cr_assert_str_eq(text_of("file"), "new");
 	}
-	placed_leave();
 }
 
 Test(replace, links_and_special_files)
@@ -96,7 +93,6 @@ Test(replace, links_and_special_files)
 	cr_assert_eq(put("new/", "x"), -EISDIR);
 	cr_assert_eq(mkdirat(folder.fd, "dir", 0700), 0);
 	cr_assert_eq(put("dir", "x"), -EISDIR);
-	placed_leave();
 }
 
 Test(replace, links_lead_to_the_replaced_file)
@@ -120,7 +116,6 @@ Test(replace, links_lead_to_the_replaced_file)
 	cr_assert_eq(put("circle", "x"), -ELOOP);
 	cr_assert_eq(symlinkat("dir/", folder.fd, "slash"), 0);
 	cr_assert_eq(put("slash", "x"), -EISDIR);
-	placed_leave();
 }
 
 Test(replace, target_of_a_link_is_unchanged_until_the_end)
@@ -142,5 +137,4 @@ Test(replace, target_of_a_link_is_unchanged_until_the_end)
 	cr_assert_str_eq(text_of("file"), "the old content");
 	cr_assert_eq(put("link", "new"), 0);
 	cr_assert_str_eq(text_of("file"), "new");
-	placed_leave();
 }

@@ -185,14 +185,14 @@ Test(adoption, another_server_takes_over_the_holder)
 {
 	struct thing *thing = things_start("a");
 	struct memory_holder *h = memory_holder_of(&thing->held.link);
-	struct link other;
+	struct link rival;
 	static const struct link_callbacks callbacks = {0};
-	cr_assert_eq(link_init(&other, &t.loop, dup(h->dir_fd), &callbacks, NULL), 0);
+	cr_assert_eq(link_init(&rival, &t.loop, dup(h->dir_fd), &callbacks, NULL), 0);
 	h->mute = true;
-	cr_assert_eq(link_adopt(&other), 0);
+	cr_assert_eq(link_adopt(&rival), 0);
 	cr_assert(LOOP_UNTIL(&t.loop, t.lost == 1));
 	cr_expect(thing->held.taken && thing->held.holder_lost);
-	link_close(&other, (void (*)(void *))things_on_changed);
+	link_close(&rival, (void (*)(void *))things_on_changed);
 	cr_assert(LOOP_UNTIL(&t.loop, t.changed == 1));
 }
 
@@ -219,90 +219,87 @@ static void on_other_attached(void *user)
 }
 
 /* Another process attaches to the holder h. */
-static void take_over(const struct memory_holder *h, struct link *other)
+static struct link other;
+
+static void take_over(const struct memory_holder *h)
 {
 	static const struct link_callbacks callbacks = {
 		.attached = on_other_attached, .failed = on_other_failed, .lost = on_other_lost};
-	cr_assert_eq(link_init(other, &t.loop, dup(h->dir_fd), &callbacks, NULL), 0);
-	cr_assert_eq(link_adopt(other), 0);
+	cr_assert_eq(link_init(&other, &t.loop, dup(h->dir_fd), &callbacks, NULL), 0);
+	cr_assert_eq(link_adopt(&other), 0);
 }
 
-static void close_other(struct link *other)
+static void close_other(void)
 {
 	unsigned before = t.changed;
-	link_close(other, (void (*)(void *))things_on_changed);
+	link_close(&other, (void (*)(void *))things_on_changed);
 	cr_assert(LOOP_UNTIL(&t.loop, t.changed == before + 1));
 }
 
+static struct runtime_lock lock;
+
 /* This process is the server: it holds the lock. */
-static void lock_runtime(struct runtime_lock *lock)
+static void set_up_locked(void)
 {
-	cr_assert_eq(runtime_lock_acquire(lock, t.folder.fd), 0);
-	t.table.trust.lock = lock;
+	things_set_up();
+	cr_assert_eq(runtime_lock_acquire(&lock, t.folder.fd), 0);
+	t.table.trust.lock = &lock;
 	t.table.trust.runtime_dir = t.folder.path;
 }
 
-Test(adoption, holder_that_was_taken_over_is_reattached)
+static void tear_down_locked(void)
 {
-	struct runtime_lock lock;
-	struct link other;
-	lock_runtime(&lock);
+	runtime_lock_release(&lock);
+	t.table.trust.lock = NULL;
+	things_tear_down();
+}
+
+TestSuite(adoption_lock, .init = set_up_locked, .fini = tear_down_locked, .timeout = 60);
+
+Test(adoption_lock, holder_that_was_taken_over_is_reattached)
+{
 	struct thing *thing = things_start("a");
 	struct memory_holder *h = memory_holder_of(&thing->held.link);
-	others_lost = 0;
-	take_over(h, &other);
+	take_over(h);
 	cr_assert(LOOP_UNTIL(&t.loop, others_lost == 1 && !thing->held.link.taken));
 	cr_expect_eq(t.lost, 0);
 	cr_expect_eq(t.regained, 1);
 	cr_expect_eq(t.complaints, 1);
 	cr_expect_not_null(strstr(t.complaint, "taken back"), "%s", t.complaint);
-	close_other(&other);
+	close_other();
 	/* A second takeover is undone later, and not reported again. */
-	take_over(h, &other);
+	take_over(h);
 	cr_assert(LOOP_UNTIL(&t.loop, thing->held.link.taken && thing->held.taken_ms > 0));
 	cr_expect_eq(others_lost, 1);
 	held_recheck(&t.table);
 	cr_assert(LOOP_UNTIL(&t.loop, others_lost == 2 && t.regained == 2));
 	cr_expect_eq(t.complaints, 1);
-	close_other(&other);
-	runtime_lock_release(&lock);
-	t.table.trust.lock = NULL;
+	close_other();
 }
 
-Test(adoption, server_without_its_lock_does_not_reattach)
+Test(adoption_lock, server_without_its_lock_does_not_reattach)
 {
-	struct runtime_lock lock;
-	struct link other;
-	lock_runtime(&lock);
 	struct thing *thing = things_start("a");
 	struct memory_holder *h = memory_holder_of(&thing->held.link);
 	cr_assert_eq(unlinkat(t.folder.fd, "lock", 0), 0);
-	others_lost = 0;
-	take_over(h, &other);
+	take_over(h);
 	cr_assert(LOOP_UNTIL(&t.loop, t.lost == 1));
 	cr_expect(thing->held.taken);
 	cr_expect_eq(others_lost, 0);
 	cr_expect_eq(t.regained, 0);
-	close_other(&other);
-	runtime_lock_release(&lock);
-	t.table.trust.lock = NULL;
+	close_other();
 }
 
-Test(adoption, holder_taken_over_during_its_end_is_ended)
+Test(adoption_lock, holder_taken_over_during_its_end_is_ended)
 {
-	struct runtime_lock lock;
-	struct link other;
-	lock_runtime(&lock);
 	struct thing *thing = things_start("a");
 	struct memory_holder *h = memory_holder_of(&thing->held.link);
 	h->mute = true;
 	things_end(thing, NULL, 60000);
-	take_over(h, &other);
+	take_over(h);
 	cr_assert(LOOP_UNTIL(&t.loop, t.ended == 1));
 	cr_expect_eq(t.regained, 0);
-	close_other(&other);
-	runtime_lock_release(&lock);
-	t.table.trust.lock = NULL;
+	close_other();
 }
 
 Test(adoption, holder_of_another_user_is_refused_once)

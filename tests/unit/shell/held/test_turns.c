@@ -44,17 +44,10 @@ static enum turn_next take_turn(struct turn *turn)
 	return --one->left > 0 ? TURN_MORE : one->then;
 }
 
-static void on_alive(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
 static void set_up(void)
 {
 	memset(&t, 0, sizeof t);
-	cr_assert_eq(uv_loop_init(&t.loop), 0);
-	uv_timer_init(&t.loop, &t.alive);
-	uv_timer_start(&t.alive, on_alive, 1u << 30, 0);
+	until_open_loop(&t.loop, &t.alive, 1u << 30);
 	turns_open(&t.turns, &t.loop, take_turn);
 	for (unsigned i = 0; i < ONES; i++)
 		t.ones[i] = (struct one){.name = (char)('a' + i), .left = 1, .then = TURN_SLEEP};
@@ -65,9 +58,7 @@ static void tear_down(void)
 	for (unsigned i = 0; i < ONES; i++)
 		turn_remove(&t.turns, &t.ones[i].turn);
 	turns_close(&t.turns);
-	uv_close((uv_handle_t *)&t.alive, NULL);
-	uv_run(&t.loop, UV_RUN_DEFAULT);
-	cr_assert_eq(uv_loop_close(&t.loop), 0);
+	until_close_loop(&t.loop, &t.alive);
 }
 
 static void make_busy(unsigned count)

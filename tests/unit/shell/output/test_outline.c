@@ -62,30 +62,54 @@ static void on_lost(void *user, uint64_t bytes)
 static const struct outline_callbacks callbacks = {
 	.text = on_text, .mark = on_mark, .record = on_record, .shell = on_shell, .lost = on_lost};
 
-static void label(struct ring *r, enum event_source source)
+static struct ring r;
+static struct outline o;
+static struct seen seen;
+
+static void begin(void)
+{
+	memset(&seen, 0, sizeof seen);
+	seen.source = -1;
+	outline_init(&o, NONCE, 0, 0, EVENT_SOURCE_TERMINAL);
+}
+
+static void set_up(void)
+{
+	memory_ring_make(&r, RING_SIZE_MIN);
+	begin();
+}
+
+static void tear_down(void)
+{
+	ring_close(&r);
+}
+
+TestSuite(outline, .init = set_up, .fini = tear_down);
+
+static void label(enum event_source source)
 {
 	uint32_t value = source;
-	memory_ring_event(r, EVENT_SOURCE, &value, sizeof value);
+	memory_ring_event(&r, EVENT_SOURCE, &value, sizeof value);
 }
 
-static void record(struct ring *r, const char *text)
+static void record(const char *text)
 {
-	memory_ring_event(r, EVENT_FIFO, text, strlen(text));
+	memory_ring_event(&r, EVENT_FIFO, text, strlen(text));
 }
 
-static void fill(struct ring *r)
+static void fill(void)
 {
-	memory_ring_say(r, "prompt\r\n\033]133;C;aid=abc;id=e\a");
-	record(r, "C\037abc\037e\0370\036");
-	memory_ring_say(r, "out\r\n\033]13");
-	label(r, EVENT_SOURCE_STDOUT);
-	memory_ring_say(r, "a\r\nb\r\r\n\r");
-	label(r, EVENT_SOURCE_STDERR);
-	memory_ring_say(r, "\r\n\rerror");
-	label(r, EVENT_SOURCE_TERMINAL);
-	memory_ring_say(r, "3;D;0;aid=abc;id=e\a");
-	record(r, "D\037abc\037e\0370\0370\037/\036P\037abc\0370\037\037/\036");
-	memory_ring_say(r, "\033]133;A");
+	memory_ring_say(&r, "prompt\r\n\033]133;C;aid=abc;id=e\a");
+	record("C\037abc\037e\0370\036");
+	memory_ring_say(&r, "out\r\n\033]13");
+	label(EVENT_SOURCE_STDOUT);
+	memory_ring_say(&r, "a\r\nb\r\r\n\r");
+	label(EVENT_SOURCE_STDERR);
+	memory_ring_say(&r, "\r\n\rerror");
+	label(EVENT_SOURCE_TERMINAL);
+	memory_ring_say(&r, "3;D;0;aid=abc;id=e\a");
+	record("D\037abc\037e\0370\0370\037/\036P\037abc\0370\037\037/\036");
+	memory_ring_say(&r, "\033]133;A");
 }
 
 static const char wanted[] =
@@ -93,78 +117,48 @@ static const char wanted[] =
 
 Test(outline, sources_marks_and_records_in_order)
 {
-	struct ring r;
-	memory_ring_make(&r, RING_SIZE_MIN);
-	fill(&r);
+	fill();
 	for (size_t budget = 1; budget < 120; budget++) {
-		struct outline o;
-		struct seen *seen = calloc(1, sizeof *seen);
-		seen->source = -1;
-		outline_init(&o, NONCE, 0, 0, EVENT_SOURCE_TERMINAL);
-		while (outline_read(&o, &r, stream_head(&r.bytes), budget, &callbacks, seen))
+		begin();
+		while (outline_read(&o, &r, stream_head(&r.bytes), budget, &callbacks, &seen))
 			;
-		cr_assert_str_eq(seen->text, wanted, "%zu at a time: %s", budget, seen->text);
+		cr_assert_str_eq(seen.text, wanted, "%zu at a time: %s", budget, seen.text);
 		cr_assert_eq(o.marks.length, strlen("\033]133;A"));
 		cr_assert_eq(o.position, stream_head(&r.events));
-		free(seen);
 	}
-	ring_close(&r);
 }
 
 Test(outline, new_shell_is_reported_in_order)
 {
-	struct ring r;
-	struct outline o;
-	struct seen *seen = calloc(1, sizeof *seen);
 	const struct event_shell shell = {.status = 256, .pid = 77};
-	memory_ring_make(&r, RING_SIZE_MIN);
 	memory_ring_say(&r, "old");
-	record(&r, "P\037abc\0370\037\037/\036");
+	record("P\037abc\0370\037\037/\036");
 	memory_ring_event(&r, EVENT_SHELL, &shell, 1); /* invalid */
 	memory_ring_event(&r, EVENT_SHELL, &shell, sizeof shell);
 	memory_ring_say(&r, "new");
-	outline_init(&o, NONCE, 0, 0, EVENT_SOURCE_TERMINAL);
-	seen->source = EVENT_SOURCE_TERMINAL;
-	while (outline_read(&o, &r, stream_head(&r.bytes), 1, &callbacks, seen))
+	seen.source = EVENT_SOURCE_TERMINAL;
+	while (outline_read(&o, &r, stream_head(&r.bytes), 1, &callbacks, &seen))
 		;
-	cr_assert_str_eq(seen->text, "old<record 0 at 3><shell 256 77 at 3>new");
-	free(seen);
-	ring_close(&r);
+	cr_assert_str_eq(seen.text, "old<record 0 at 3><shell 256 77 at 3>new");
 }
 
 Test(outline, growing_ring)
 {
-	struct ring r;
-	struct outline o;
-	struct seen *seen = calloc(1, sizeof *seen);
-	memory_ring_make(&r, RING_SIZE_MIN);
-	fill(&r);
-	seen->source = -1;
-	outline_init(&o, NONCE, 0, 0, EVENT_SOURCE_TERMINAL);
+	fill();
 	for (uint64_t limit = 0; limit <= stream_head(&r.bytes); limit++)
-		cr_assert_not(outline_read(&o, &r, limit, SIZE_MAX, &callbacks, seen));
-	cr_assert_str_eq(seen->text, wanted);
-	cr_assert_not(outline_read(&o, &r, 3, SIZE_MAX, &callbacks, seen),
+		cr_assert_not(outline_read(&o, &r, limit, SIZE_MAX, &callbacks, &seen));
+	cr_assert_str_eq(seen.text, wanted);
+	cr_assert_not(outline_read(&o, &r, 3, SIZE_MAX, &callbacks, &seen),
 		"an earlier offset gives nothing");
-	free(seen);
-	ring_close(&r);
 }
 
 Test(outline, lost_bytes_are_reported)
 {
-	struct ring r;
-	struct outline o;
-	struct seen *seen = calloc(1, sizeof *seen);
-	memory_ring_make(&r, RING_SIZE_MIN);
 	for (unsigned i = 0; i < 3 * RING_SIZE_MIN / 8; i++)
 		memory_ring_say(&r, "12345678");
 	memory_ring_say(&r, "end");
-	seen->source = -1;
-	outline_init(&o, NONCE, 0, 0, EVENT_SOURCE_TERMINAL);
-	outline_read(&o, &r, stream_head(&r.bytes), SIZE_MAX, &callbacks, seen);
-	cr_assert_eq(seen->lost + seen->length - 3, stream_head(&r.bytes));
-	cr_assert_geq(seen->lost, 2 * RING_SIZE_MIN);
-	cr_assert_str_eq(seen->text + seen->length - 3, "end");
-	free(seen);
-	ring_close(&r);
+	outline_read(&o, &r, stream_head(&r.bytes), SIZE_MAX, &callbacks, &seen);
+	cr_assert_eq(seen.lost + seen.length - 3, stream_head(&r.bytes));
+	cr_assert_geq(seen.lost, 2 * RING_SIZE_MIN);
+	cr_assert_str_eq(seen.text + seen.length - 3, "end");
 }

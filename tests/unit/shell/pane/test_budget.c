@@ -23,11 +23,6 @@ static enum turn_next take_turn(struct turn *turn)
 	return TURN_SLEEP;
 }
 
-static void on_alive(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
 /* All panes use the loop of the first. */
 static void set_up(void)
 {
@@ -45,8 +40,7 @@ static void set_up(void)
 		budget_join(&budget, &m[i].pane);
 	}
 	turns_open(&table.turns, &m[0].loop, take_turn);
-	uv_timer_init(&m[0].loop, &alive);
-	uv_timer_start(&alive, on_alive, 1, 1);
+	until_keep_running(&m[0].loop, &alive, 1);
 }
 
 static void tear_down(void)

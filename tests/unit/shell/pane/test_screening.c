@@ -27,11 +27,6 @@ static void on_reply(void *user, const char *bytes, size_t length)
 
 static const struct screen_callbacks callbacks = {.reply = on_reply};
 
-static void on_alive(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
 static void set_up(void)
 {
 	memory_pane_make(&m);
@@ -41,8 +36,7 @@ static void set_up(void)
 		0);
 	turns_open(&table.turns, &m.loop, take_turn);
 	m.pane.held.table = &table;
-	uv_timer_init(&m.loop, &alive);
-	uv_timer_start(&alive, on_alive, 1, 1);
+	until_keep_running(&m.loop, &alive, 1);
 	m.pane.screening.workers = workers_open(&m.loop, 2);
 	cr_assert_not_null(m.pane.screening.workers);
 }

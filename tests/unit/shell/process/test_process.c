@@ -95,18 +95,11 @@ static void open_table(unsigned kept)
 	cr_assert_eq(processes_open(&t.processes, &t.loop, &config, &callbacks, &t), 0);
 }
 
-static void on_alive(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
 static void set_up(void)
 {
 	prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans become our children */
 	folder_make(&t.folder);
-	cr_assert_eq(uv_loop_init(&t.loop), 0);
-	uv_timer_init(&t.loop, &t.alive);
-	uv_timer_start(&t.alive, on_alive, 10, 10);
+	until_open_loop(&t.loop, &t.alive, 10);
 	open_table(2);
 }
 

@@ -38,11 +38,6 @@ static void on_failed(void *user, const char *id, const char *what, int error)
 
 static const struct sessions_callbacks callbacks = {.changed = on_changed, .failed = on_failed};
 
-static void on_alive(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
 static void on_started(void *user, struct session *session, enum report_stage stage, int error)
 {
 	(void)user;
@@ -67,9 +62,7 @@ static void set_up(void)
 	static char path[] = "PATH=/usr/bin:/bin";
 	static char *const environment[] = {path, NULL};
 	folder_make(&t.folder);
-	cr_assert_eq(uv_loop_init(&t.loop), 0);
-	uv_timer_init(&t.loop, &t.alive);
-	uv_timer_start(&t.alive, on_alive, 10, 10);
+	until_open_loop(&t.loop, &t.alive, 10);
 	t.config = (struct sessions_config){.runtime_dir = t.folder.path,
 		.holder = "/nonexistent",
 		.cwd = "/",
@@ -95,9 +88,7 @@ static void tear_down(void)
 	workers_close(t.shared.workers);
 	segment_codec_destroy(t.shared.codec);
 	sessions_close(&t.sessions);
-	uv_close((uv_handle_t *)&t.alive, NULL);
-	uv_run(&t.loop, UV_RUN_DEFAULT);
-	cr_assert_eq(uv_loop_close(&t.loop), 0);
+	until_close_loop(&t.loop, &t.alive);
 	memory_holders_free();
 	folder_remove(&t.folder);
 }

@@ -104,19 +104,25 @@ static void start(const struct run_options *o, struct got *g)
 	cr_assert_eq(rc, 0, "%s", strerror(-rc));
 }
 
-static struct got finish(const struct run_options *o)
+static struct got got; /* of the last run */
+
+static void start_last(const struct run_options *o)
 {
-	struct got g = {0};
-	start(o, &g);
-	cr_assert(g.started);
-	cr_assert(LOOP_UNTIL(&loop, g.done), "the run does not end: %s", o->command);
-	return g;
+	got_free(&got);
+	start(o, &got);
 }
 
-static struct got run(const char *command)
+static void finish(const struct run_options *o)
+{
+	start_last(o);
+	cr_assert(got.started);
+	cr_assert(LOOP_UNTIL(&loop, got.done), "the run does not end: %s", o->command);
+}
+
+static void run(const char *command)
 {
 	struct run_options o = options(command);
-	return finish(&o);
+	finish(&o);
 }
 
 static bool is_alive(pid_t pid)
@@ -149,7 +155,13 @@ static void close_all(void)
 	folder_remove(&folder);
 }
 
-TestSuite(run, .init = open_all, .fini = close_all, .timeout = 60);
+static void tear_down(void)
+{
+	close_all();
+	got_free(&got);
+}
+
+TestSuite(run, .init = open_all, .fini = tear_down, .timeout = 60);
 
 Test(run, status_and_output)
 {
@@ -171,12 +183,11 @@ Test(run, status_and_output)
 		{"exec >&-; exec 2>&-; sleep 0.1; exit 4", 4, "", ""},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct got g = run(cases[i].command);
-		cr_expect_eq(g.code, cases[i].code, "%s: %d", cases[i].command, g.code);
-		cr_expect_str_eq(g.text[0], cases[i].out, "%s: %s", cases[i].command, g.text[0]);
-		cr_expect_str_eq(g.text[1], cases[i].err, "%s: %s", cases[i].command, g.text[1]);
-		cr_expect(!g.timed_out && !g.cancelled && g.survivors == 0);
-		got_free(&g);
+		run(cases[i].command);
+		cr_expect_eq(got.code, cases[i].code, "%s: %d", cases[i].command, got.code);
+		cr_expect_str_eq(got.text[0], cases[i].out, "%s: %s", cases[i].command, got.text[0]);
+		cr_expect_str_eq(got.text[1], cases[i].err, "%s: %s", cases[i].command, got.text[1]);
+		cr_expect(!got.timed_out && !got.cancelled && got.survivors == 0);
 	}
 }
 
@@ -190,19 +201,16 @@ Test(run, environment_and_directory)
 	o.env_values = values;
 	o.env_count = 2;
 	o.cwd = "/tmp/../etc";
-	struct got g = finish(&o);
-	cr_expect_str_eq(g.text[0], "for it,2,xterm-256color,/etc,cat\n", "%s", g.text[0]);
-	cr_expect_eq(g.code, 0);
-	got_free(&g);
+	finish(&o);
+	cr_expect_str_eq(got.text[0], "for it,2,xterm-256color,/etc,cat\n", "%s", got.text[0]);
+	cr_expect_eq(got.code, 0);
 	o.terminals = false;
-	g = finish(&o);
-	cr_expect_str_eq(g.text[0], "for it,2,xterm-256color,/etc,\n", "%s", g.text[0]);
-	got_free(&g);
+	finish(&o);
+	cr_expect_str_eq(got.text[0], "for it,2,xterm-256color,/etc,\n", "%s", got.text[0]);
 }
 
 Test(run, refused_options_start_nothing)
 {
-	struct got g = {0};
 	struct run_options o = options("touch /tmp/should-not-exist");
 	unsigned before = open_fds();
 	static const struct {
@@ -212,22 +220,21 @@ Test(run, refused_options_start_nothing)
 		{"/etc/passwd/x", -ENOTDIR}, {NULL, -EINVAL}};
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		o.cwd = places[i].cwd;
-		cr_expect_eq(run_start(all, &o, &callbacks, &g, &g.run), places[i].rc);
+		cr_expect_eq(run_start(all, &o, &callbacks, &got, &got.run), places[i].rc);
 	}
 	o.cwd = "/";
 	o.command_length = 0;
-	cr_expect_eq(run_start(all, &o, &callbacks, &g, &g.run), -EINVAL);
+	cr_expect_eq(run_start(all, &o, &callbacks, &got, &got.run), -EINVAL);
 	o.command = "a\0b";
 	o.command_length = 3;
-	cr_expect_eq(run_start(all, &o, &callbacks, &g, &g.run), -EINVAL);
+	cr_expect_eq(run_start(all, &o, &callbacks, &got, &got.run), -EINVAL);
 	cr_expect(runs_idle(all));
-	cr_expect(!g.started);
+	cr_expect(!got.started);
 	cr_expect_eq(open_fds(), before);
 }
 
 Test(run, environment_that_is_too_large)
 {
-	struct got g = {0};
 	char *value = calloc(1, 200001);
 	memset(value, 'x', 200000);
 	const char *name = "LARGE", *const values[] = {value};
@@ -235,7 +242,7 @@ Test(run, environment_that_is_too_large)
 	o.env_names = &name;
 	o.env_values = values;
 	o.env_count = 1;
-	cr_expect_eq(run_start(all, &o, &callbacks, &g, &g.run), -E2BIG);
+	cr_expect_eq(run_start(all, &o, &callbacks, &got, &got.run), -E2BIG);
 	free(value);
 }
 
@@ -243,15 +250,14 @@ Test(run, timeout_keeps_the_output)
 {
 	struct run_options o = options("echo before; echo err >&2; sleep 100; echo never");
 	o.timeout_ms = 1000;
-	struct got g = finish(&o);
-	cr_expect(g.timed_out);
-	cr_expect_eq(g.code, RUN_TIMEOUT_CODE);
-	cr_expect_str_eq(g.text[0], "before\n");
+	finish(&o);
+	cr_expect(got.timed_out);
+	cr_expect_eq(got.code, RUN_TIMEOUT_CODE);
+	cr_expect_str_eq(got.text[0], "before\n");
 	/* bash may have had time to report the end of sleep. */
-	cr_expect_eq(strncmp(g.text[1], "err\n", 4), 0, "%s", g.text[1]);
-	cr_expect_eq(g.survivors, 0);
-	cr_expect_lt(g.duration_us, 2900000, "there is no grace period when all have exited");
-	got_free(&g);
+	cr_expect_eq(strncmp(got.text[1], "err\n", 4), 0, "%s", got.text[1]);
+	cr_expect_eq(got.survivors, 0);
+	cr_expect_lt(got.duration_us, 2900000, "there is no grace period when all have exited");
 }
 
 /* The process that the script waits for is one of many that are killed. */
@@ -261,11 +267,10 @@ Test(run, timeout_does_not_let_the_script_continue)
 				       "for i in {1..200}; do sleep 100 & done\n"
 				       "echo before; wait $first; echo never");
 	o.timeout_ms = 1500;
-	struct got g = finish(&o);
-	cr_expect(g.timed_out);
-	cr_expect_str_eq(g.text[0], "before\n");
-	cr_expect_eq(g.survivors, 0);
-	got_free(&g);
+	finish(&o);
+	cr_expect(got.timed_out);
+	cr_expect_str_eq(got.text[0], "before\n");
+	cr_expect_eq(got.survivors, 0);
 }
 
 Test(run, timeout_kills_processes_that_ignore_it_or_have_left_the_group)
@@ -279,45 +284,41 @@ Test(run, timeout_kills_processes_that_ignore_it_or_have_left_the_group)
 		"(setsid setsid --fork sleep 105; :)\n"
 		"while :; do sleep 0.1; done");
 	o.timeout_ms = 500;
-	struct got g = finish(&o);
-	cr_expect_eq(g.code, RUN_TIMEOUT_CODE);
-	cr_expect_eq(g.survivors, 0);
-	cr_expect_not_null(strstr(g.text[0], "got it"), "%s", g.text[0]);
-	cr_expect_gt(g.duration_us, 2000000, "KILL comes after the grace");
-	char *at = g.text[0];
+	finish(&o);
+	cr_expect_eq(got.code, RUN_TIMEOUT_CODE);
+	cr_expect_eq(got.survivors, 0);
+	cr_expect_not_null(strstr(got.text[0], "got it"), "%s", got.text[0]);
+	cr_expect_gt(got.duration_us, 2000000, "KILL comes after the grace");
+	char *at = got.text[0];
 	for (int i = 0; i < 5; i++) {
 		pid_t pid = (pid_t)strtol(at, &at, 10);
-		cr_expect_gt(pid, 0, "%s", g.text[0]);
+		cr_expect_gt(pid, 0, "%s", got.text[0]);
 		cr_expect(!is_alive(pid), "process %d", i);
 	}
-	got_free(&g);
 }
 
 Test(run, cancel)
 {
-	struct got g = {0};
 	struct run_options o = options(
 		"trap 'echo bye; exit 5' TERM; echo on; while :; do sleep 0.02; done");
-	start(&o, &g);
-	cr_assert(LOOP_UNTIL(&loop, g.live[RUN_STDOUT] == 3));
-	run_cancel(g.run, 5000);
-	run_cancel(g.run, 9000);
-	cr_assert(!g.done);
-	cr_assert(LOOP_UNTIL(&loop, g.done));
-	cr_expect(g.cancelled && !g.timed_out);
-	cr_expect_eq(g.code, 5);
-	cr_expect_str_eq(g.text[0], "on\nbye\n");
-	got_free(&g);
+	start_last(&o);
+	cr_assert(LOOP_UNTIL(&loop, got.live[RUN_STDOUT] == 3));
+	run_cancel(got.run, 5000);
+	run_cancel(got.run, 9000);
+	cr_assert(!got.done);
+	cr_assert(LOOP_UNTIL(&loop, got.done));
+	cr_expect(got.cancelled && !got.timed_out);
+	cr_expect_eq(got.code, 5);
+	cr_expect_str_eq(got.text[0], "on\nbye\n");
 	/* The shorter grace period counts. */
 	o.command = "trap '' TERM; echo on; while :; do sleep 0.02; done";
 	o.command_length = strlen(o.command);
-	start(&o, &g);
-	cr_assert(LOOP_UNTIL(&loop, g.live[RUN_STDOUT] == 3));
-	run_cancel(g.run, 3600000);
-	run_cancel(g.run, 0);
-	cr_assert(LOOP_UNTIL(&loop, g.done));
-	cr_expect_eq(g.code, 128 + SIGKILL);
-	got_free(&g);
+	start_last(&o);
+	cr_assert(LOOP_UNTIL(&loop, got.live[RUN_STDOUT] == 3));
+	run_cancel(got.run, 3600000);
+	run_cancel(got.run, 0);
+	cr_assert(LOOP_UNTIL(&loop, got.done));
+	cr_expect_eq(got.code, 128 + SIGKILL);
 }
 
 Test(run, background_job_delays_nothing_and_lives_on)
@@ -325,16 +326,15 @@ Test(run, background_job_delays_nothing_and_lives_on)
 	for (int terminals = 0; terminals < 2; terminals++) {
 		struct run_options o = options("(sleep 1000; echo late) & echo $!");
 		o.terminals = terminals;
-		struct got g = finish(&o);
-		pid_t pid = (pid_t)strtol(g.text[0], NULL, 10);
-		cr_expect_lt(g.duration_us, 5000000);
+		finish(&o);
+		pid_t pid = (pid_t)strtol(got.text[0], NULL, 10);
+		cr_expect_lt(got.duration_us, 5000000);
 		cr_expect(is_alive(pid));
 		for (int i = 0; i < 20; i++)
 			uv_run(&loop, UV_RUN_NOWAIT);
 		cr_expect(is_alive(pid), "closing its terminal does not kill it");
-		kill(-g.pid, SIGKILL);
+		kill(-got.pid, SIGKILL);
 		cr_expect(UNTIL(!is_alive(pid)));
-		got_free(&g);
 	}
 }
 
@@ -343,11 +343,10 @@ Test(run, background_output_does_not_delay_the_end)
 	for (int terminals = 0; terminals < 2; terminals++) {
 		struct run_options o = options("yes & echo $! >&2");
 		o.terminals = terminals;
-		struct got g = finish(&o);
-		pid_t pid = (pid_t)strtol(g.text[1], NULL, 10);
+		finish(&o);
+		pid_t pid = (pid_t)strtol(got.text[1], NULL, 10);
 		/* Its output is closed: SIGPIPE. */
 		cr_expect(UNTIL(!is_alive(pid)));
-		got_free(&g);
 	}
 }
 
@@ -358,15 +357,14 @@ Test(run, twenty_megabytes_exactly)
 			"head -c 20971520 /dev/zero | tr '\\0' '\\377'; printf '\\0\\0end' >&2");
 		o.terminals = terminals;
 		o.output_max = 32 << 20;
-		struct got g = finish(&o);
-		cr_assert_eq(g.length[RUN_STDOUT], 20971520);
-		cr_expect_eq(g.live[RUN_STDOUT], 20971520);
-		cr_expect_eq(g.omitted[RUN_STDOUT], 0);
-		for (size_t i = 0; i < g.length[RUN_STDOUT]; i++)
-			cr_assert_eq((uint8_t)g.text[RUN_STDOUT][i], 0xff);
-		cr_expect_eq(g.length[RUN_STDERR], 5);
-		cr_expect_eq(memcmp(g.text[RUN_STDERR], "\0\0end", 5), 0);
-		got_free(&g);
+		finish(&o);
+		cr_assert_eq(got.length[RUN_STDOUT], 20971520);
+		cr_expect_eq(got.live[RUN_STDOUT], 20971520);
+		cr_expect_eq(got.omitted[RUN_STDOUT], 0);
+		for (size_t i = 0; i < got.length[RUN_STDOUT]; i++)
+			cr_assert_eq((uint8_t)got.text[RUN_STDOUT][i], 0xff);
+		cr_expect_eq(got.length[RUN_STDERR], 5);
+		cr_expect_eq(memcmp(got.text[RUN_STDERR], "\0\0end", 5), 0);
 	}
 }
 
@@ -374,15 +372,14 @@ Test(run, head_and_tail)
 {
 	struct run_options o = options("seq 100000; seq 10 >&2");
 	o.output_max = 1000;
-	struct got g = finish(&o);
-	cr_expect_eq(g.total[RUN_STDOUT], 588895);
-	cr_expect_eq(g.omitted[RUN_STDOUT], 587895);
-	cr_expect_eq(g.head[RUN_STDOUT], 500);
-	cr_expect_eq(strncmp(g.text[0], "1\n2\n3\n", 6), 0);
-	cr_expect_str_eq(g.text[0] + g.length[0] - 13, "99999\n100000\n");
-	cr_expect_eq(g.omitted[RUN_STDERR], 0);
-	cr_expect_eq(g.length[RUN_STDERR], 21);
-	got_free(&g);
+	finish(&o);
+	cr_expect_eq(got.total[RUN_STDOUT], 588895);
+	cr_expect_eq(got.omitted[RUN_STDOUT], 587895);
+	cr_expect_eq(got.head[RUN_STDOUT], 500);
+	cr_expect_eq(strncmp(got.text[0], "1\n2\n3\n", 6), 0);
+	cr_expect_str_eq(got.text[0] + got.length[0] - 13, "99999\n100000\n");
+	cr_expect_eq(got.omitted[RUN_STDERR], 0);
+	cr_expect_eq(got.length[RUN_STDERR], 21);
 }
 
 Test(run, memory_of_all_runs_is_limited)
@@ -409,9 +406,8 @@ Test(run, memory_of_all_runs_is_limited)
 	/* Freed memory can be used again. */
 	o = options("head -c 33554432 /dev/zero");
 	o.output_max = RUN_OUTPUT_MAX;
-	struct got again = finish(&o);
-	cr_expect_eq(again.omitted[RUN_STDOUT], 0);
-	got_free(&again);
+	finish(&o);
+	cr_expect_eq(got.omitted[RUN_STDOUT], 0);
 }
 
 Test(run, flood_does_not_starve_other_runs)
@@ -427,9 +423,8 @@ Test(run, flood_does_not_starve_other_runs)
 	uv_run(&loop, UV_RUN_NOWAIT);
 	cr_expect_leq(flood.live[RUN_STDOUT] + other.live[RUN_STDOUT] - before, 1 << 20);
 	for (int i = 0; i < 20; i++) {
-		struct got g = run("echo hi");
-		cr_expect_str_eq(g.text[0], "hi\n");
-		got_free(&g);
+		run("echo hi");
+		cr_expect_str_eq(got.text[0], "hi\n");
 	}
 	run_cancel(flood.run, 0);
 	run_cancel(other.run, 0);
@@ -527,13 +522,12 @@ Test(runs_close, everything_is_killed_when_the_server_is_killed)
 	folder_make(&place);
 	pid_t server = fork();
 	if (server == 0) {
-		struct got g = {0};
 		struct run_options o = options(
 			"trap '' TERM HUP; echo $$ >a; setsid sh -c 'trap \"\" TERM HUP; echo $$ >b; sleep 1000; :' & sleep 1000");
 		o.cwd = place.path;
 		setenv("TMPDIR", place.path, 1);
 		open_all();
-		start(&o, &g);
+		start_last(&o);
 		for (;;)
 			uv_run(&loop, UV_RUN_ONCE);
 	}

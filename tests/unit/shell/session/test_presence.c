@@ -19,6 +19,13 @@ static struct attendee client(enum role role, unsigned rows, unsigned cols)
 	return (struct attendee){.name = "x", .role = role, .rows = rows, .cols = cols};
 }
 
+#define JOIN(...)                                                             \
+	do {                                                                  \
+		struct attendee *const joining[] = {__VA_ARGS__};             \
+		for (size_t i = 0; i < sizeof joining / sizeof *joining; i++) \
+			presence_join(&p, joining[i]);                        \
+	} while (0)
+
 /* "100x30", or "none" if no window counts: then the session keeps its size. */
 static const char *size(void)
 {
@@ -55,9 +62,7 @@ Test(presence, ids_are_never_reused)
 Test(presence, order_is_that_of_joining)
 {
 	struct attendee a = client(ROLE_OWNER, 24, 80), b = a, c = a;
-	presence_join(&p, &a);
-	presence_join(&p, &b);
-	presence_join(&p, &c);
+	JOIN(&a, &b, &c);
 	presence_leave(&p, &b);
 	cr_assert_eq(p.first, &a);
 	cr_assert_eq(a.next, &c);
@@ -88,11 +93,9 @@ Test(presence, first_window_gives_the_size)
 	struct attendee viewer = client(ROLE_VIEWER, 50, 200), unknown = client(ROLE_OWNER, 0, 0),
 			a = client(ROLE_DRIVER, 24, 80), b = client(ROLE_OWNER, 30, 100);
 	EXPECT_SIZE("none");
-	presence_join(&p, &viewer);
-	presence_join(&p, &unknown);
+	JOIN(&viewer, &unknown);
 	EXPECT_SIZE("none");
-	presence_join(&p, &a);
-	presence_join(&p, &b);
+	JOIN(&a, &b);
 	EXPECT_SIZE("80x24");
 	cr_assert_eq(p.size_by, &a);
 }
@@ -100,8 +103,7 @@ Test(presence, first_window_gives_the_size)
 Test(presence, last_typist_gives_the_size)
 {
 	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_DRIVER, 30, 100);
-	presence_join(&p, &a);
-	presence_join(&p, &b);
+	JOIN(&a, &b);
 	presence_type(&p, &b, 1000);
 	cr_assert_eq(p.size_by, &b);
 	EXPECT_SIZE("100x30");
@@ -148,8 +150,7 @@ Test(presence, deferred_window_waits)
 Test(presence, typing_viewer_changes_nothing)
 {
 	struct attendee a = client(ROLE_OWNER, 24, 80), v = client(ROLE_VIEWER, 30, 100);
-	presence_join(&p, &a);
-	presence_join(&p, &v);
+	JOIN(&a, &v);
 	presence_type(&p, &v, 1000);
 	cr_assert_eq(p.size_by, &a);
 	EXPECT_SIZE("80x24");
@@ -158,8 +159,7 @@ Test(presence, typing_viewer_changes_nothing)
 Test(presence, cleared_size_waits_for_the_next_typist)
 {
 	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_OWNER, 30, 100);
-	presence_join(&p, &a);
-	presence_join(&p, &b);
+	JOIN(&a, &b);
 	uint64_t before = p.version;
 	presence_clear_size(&p);
 	cr_assert_gt(p.version, before);
@@ -176,9 +176,7 @@ Test(presence, cleared_size_waits_for_the_next_typist)
 Test(presence, size_passes_to_the_previous_typist)
 {
 	struct attendee a = client(ROLE_OWNER, 24, 80), b = a, c = a;
-	presence_join(&p, &a);
-	presence_join(&p, &b);
-	presence_join(&p, &c);
+	JOIN(&a, &b, &c);
 	presence_type(&p, &b, 1000);
 	presence_type(&p, &c, 2000);
 	presence_type(&p, &a, 3000);
@@ -253,8 +251,7 @@ Test(size_policy, smallest_is_the_minimum_of_all_windows_that_count)
 			a = client(ROLE_OWNER, 24, 132), b = client(ROLE_DRIVER, 50, 80),
 			c = client(ROLE_DRIVER, 20, 70);
 	presence_set_policy(&p, SIZE_SMALLEST);
-	presence_join(&p, &viewer);
-	presence_join(&p, &unknown);
+	JOIN(&viewer, &unknown);
 	EXPECT_SIZE("none");
 	presence_join(&p, &a);
 	EXPECT_SIZE("132x24");
@@ -284,8 +281,7 @@ Test(size_policy, typing_does_not_matter_for_smallest)
 {
 	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_OWNER, 30, 100);
 	presence_set_policy(&p, SIZE_SMALLEST);
-	presence_join(&p, &b);
-	presence_join(&p, &a);
+	JOIN(&b, &a);
 	presence_type(&p, &b, 1000);
 	EXPECT_SIZE("80x24");
 	cr_assert_eq(p.size_by, &a);
@@ -295,8 +291,7 @@ Test(size_policy, first_of_equal_windows_gives_the_smallest)
 {
 	struct attendee a = client(ROLE_OWNER, 24, 80), b = a;
 	presence_set_policy(&p, SIZE_SMALLEST);
-	presence_join(&p, &a);
-	presence_join(&p, &b);
+	JOIN(&a, &b);
 	cr_assert_eq(p.size_by, &a);
 	presence_leave(&p, &a);
 	cr_assert_eq(p.size_by, &b);
@@ -322,13 +317,11 @@ Test(size_policy, owner_uses_the_owner_that_typed_last)
 	struct attendee d = client(ROLE_DRIVER, 20, 70), v = client(ROLE_VIEWER, 5, 10),
 			a = client(ROLE_OWNER, 24, 80), b = client(ROLE_OWNER, 30, 100);
 	presence_set_policy(&p, SIZE_OWNER);
-	presence_join(&p, &d);
-	presence_join(&p, &v);
+	JOIN(&d, &v);
 	presence_type(&p, &d, 500);
 	presence_window(&p, &d, 21, 71);
 	EXPECT_SIZE("none");
-	presence_join(&p, &a);
-	presence_join(&p, &b);
+	JOIN(&a, &b);
 	EXPECT_SIZE("80x24");
 	presence_type(&p, &b, 1000);
 	EXPECT_SIZE("100x30");
@@ -354,9 +347,7 @@ Test(size_policy, size_follows_from_the_present_clients_at_once)
 		{SIZE_FIXED, "none"}, {SIZE_SMALLEST, "70x24"}, {SIZE_LATEST, "70x40"}};
 	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_OWNER, 30, 100),
 			d = client(ROLE_DRIVER, 40, 70);
-	presence_join(&p, &a);
-	presence_join(&p, &b);
-	presence_join(&p, &d);
+	JOIN(&a, &b, &d);
 	presence_type(&p, &b, 1000);
 	presence_type(&p, &d, 2000);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -368,8 +359,7 @@ Test(size_policy, size_follows_from_the_present_clients_at_once)
 Test(presence_focus, session_has_it_while_a_client_that_may_type_has_it)
 {
 	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_DRIVER, 0, 0);
-	presence_join(&p, &a);
-	presence_join(&p, &b);
+	JOIN(&a, &b);
 	cr_assert_not(p.focused);
 	cr_assert(presence_focus(&p, &a, true));
 	cr_assert(p.focused);
@@ -385,8 +375,7 @@ Test(presence_focus, session_has_it_while_a_client_that_may_type_has_it)
 Test(presence_focus, viewers_do_not_count)
 {
 	struct attendee v = client(ROLE_VIEWER, 24, 80), a = client(ROLE_OWNER, 24, 80);
-	presence_join(&p, &v);
-	presence_join(&p, &a);
+	JOIN(&v, &a);
 	cr_assert_not(presence_focus(&p, &v, true));
 	cr_assert_not(p.focused);
 	cr_assert(presence_focus(&p, &a, true));
@@ -397,9 +386,7 @@ Test(presence_focus, viewers_do_not_count)
 Test(presence_focus, is_lost_with_the_last_client_that_has_it)
 {
 	struct attendee a = client(ROLE_OWNER, 24, 80), b = a, c = a;
-	presence_join(&p, &a);
-	presence_join(&p, &b);
-	presence_join(&p, &c);
+	JOIN(&a, &b, &c);
 	presence_focus(&p, &a, true);
 	presence_focus(&p, &b, true);
 	cr_assert_not(presence_leave(&p, &c));
@@ -426,9 +413,7 @@ Test(presence_focus, new_client_has_none)
 Test(presence_focus, forgotten_focus_is_reported_again)
 {
 	struct attendee v = client(ROLE_VIEWER, 24, 80), a = client(ROLE_OWNER, 24, 80), b = a;
-	presence_join(&p, &v);
-	presence_join(&p, &a);
-	presence_join(&p, &b);
+	JOIN(&v, &a, &b);
 	presence_focus(&p, &v, true);
 	presence_focus(&p, &a, true);
 	presence_focus(&p, &b, true);

@@ -110,11 +110,6 @@ static void attach(struct session *s, struct viewer *v, enum role role, unsigned
 	session_attach(s, &v->viewer);
 }
 
-static void on_alive(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
 static void open_table(void)
 {
 	cr_assert_eq(sessions_open(&t.sessions, &t.loop, &t.config, &callbacks, &t), 0);
@@ -126,9 +121,7 @@ static void set_up(void)
 	static char *const environment[] = {path, NULL};
 	memset(&t, 0, sizeof t);
 	folder_make(&t.folder);
-	cr_assert_eq(uv_loop_init(&t.loop), 0);
-	uv_timer_init(&t.loop, &t.alive);
-	uv_timer_start(&t.alive, on_alive, 10, 10);
+	until_open_loop(&t.loop, &t.alive, 10);
 	t.config = (struct sessions_config){.runtime_dir = t.folder.path,
 		.holder = "/nonexistent",
 		.cwd = "/",
@@ -150,9 +143,7 @@ static void close_table(void)
 static void tear_down(void)
 {
 	close_table();
-	uv_close((uv_handle_t *)&t.alive, NULL);
-	uv_run(&t.loop, UV_RUN_DEFAULT);
-	cr_assert_eq(uv_loop_close(&t.loop), 0);
+	until_close_loop(&t.loop, &t.alive);
 	memory_holders_free();
 	folder_remove(&t.folder);
 }
@@ -210,8 +201,18 @@ static int type(struct session *s, struct viewer *v, const char *text)
 TestSuite(sessions_create, SUITE);
 TestSuite(sessions_adopt, SUITE);
 TestSuite(sessions_end, SUITE);
-TestSuite(session_size, SUITE);
-TestSuite(session_follow, SUITE);
+
+static struct session *session; /* "s", of the suites below */
+
+static void set_up_session(void)
+{
+	set_up();
+	session = start("s");
+}
+
+#define WITH_SESSION .init = set_up_session, .fini = tear_down, .timeout = 60
+TestSuite(session_size, WITH_SESSION);
+TestSuite(session_follow, WITH_SESSION);
 
 Test(sessions_create, session_runs_once_its_holder_is_attached)
 {
@@ -556,185 +557,171 @@ Test(sessions_end, exited_session_is_kept_for_its_ttl)
 
 Test(session_follow, attached_viewers_get_output)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_VIEWER, 24, 80);
+	attach(session, &t.a, ROLE_VIEWER, 24, 80);
 	unsigned before = t.a.more;
-	memory_holder_say(holder(s), "hello");
-	cr_assert(LOOP_UNTIL(&t.loop, s->pane.history.scan.offset == 5));
+	memory_holder_say(holder(session), "hello");
+	cr_assert(LOOP_UNTIL(&t.loop, session->pane.history.scan.offset == 5));
 	cr_expect_gt(t.a.more, before);
-	cr_expect_eq(session_head(s), 5);
+	cr_expect_eq(session_head(session), 5);
 	cr_expect_eq(t.sessions.counters.bytes_out, 5);
 	before = t.a.more;
-	session_detach(s, &t.a.viewer);
-	memory_holder_say(holder(s), "!");
-	cr_assert(LOOP_UNTIL(&t.loop, s->pane.history.scan.offset == 6));
+	session_detach(session, &t.a.viewer);
+	memory_holder_say(holder(session), "!");
+	cr_assert(LOOP_UNTIL(&t.loop, session->pane.history.scan.offset == 6));
 	cr_expect_eq(t.a.more, before);
 }
 
 Test(session_follow, large_output_is_read_in_turns_and_complete)
 {
 	static char piece[16 << 10];
-	struct session *s = start("s");
 	memset(piece, 'x', sizeof piece);
 	for (uint64_t sum = 0; sum < 4 * RING_SIZE_MIN; sum += sizeof piece) {
-		memory_holder_put(holder(s), piece, sizeof piece);
-		cr_assert(LOOP_UNTIL(&t.loop, s->pane.history.scan.offset == sum + sizeof piece));
+		memory_holder_put(holder(session), piece, sizeof piece);
+		cr_assert(LOOP_UNTIL(
+			&t.loop, session->pane.history.scan.offset == sum + sizeof piece));
 	}
 	cr_expect_eq(t.sessions.counters.bytes_out, 4 * RING_SIZE_MIN);
 }
 
 Test(session_follow, queries_are_answered_without_viewers)
 {
-	struct session *s = start("s");
-	memory_holder_say(holder(s), "\033[5n");
+	memory_holder_say(holder(session), "\033[5n");
 	cr_assert(LOOP_UNTIL(&t.loop, t.sessions.counters.queries_answered == 1));
-	cr_expect_str_eq(memory_holder_take_input(holder(s)), "\033[0n");
+	cr_expect_str_eq(memory_holder_take_input(holder(session)), "\033[0n");
 }
 
 Test(session_follow, exit_is_reported_with_its_status)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_DRIVER, 24, 80);
-	memory_holder_exit(holder(s), 3 << 8);
-	cr_assert(LOOP_UNTIL(&t.loop, s->state == SESSION_EXITED));
-	cr_expect_str_eq(session_state_name(s), "exited");
-	cr_expect_eq(s->end, SESSION_END_EXITED);
-	cr_expect_eq(s->exit_status, 3 << 8);
+	attach(session, &t.a, ROLE_DRIVER, 24, 80);
+	memory_holder_exit(holder(session), 3 << 8);
+	cr_assert(LOOP_UNTIL(&t.loop, session->state == SESSION_EXITED));
+	cr_expect_str_eq(session_state_name(session), "exited");
+	cr_expect_eq(session->end, SESSION_END_EXITED);
+	cr_expect_eq(session->exit_status, 3 << 8);
 	cr_expect_eq(t.sessions.counters.exited, 1);
 	cr_expect_eq(t.a.gone, 0);
-	cr_expect_eq(type(s, &t.a, "x"), -ERR_NOT_RUNNING);
-	cr_expect_eq(session_signal(s, SIGINT, WIRE_TARGET_SHELL), -ERR_NOT_RUNNING);
-	cr_expect_eq(session_resize(s, 10, 10), -ERR_NOT_RUNNING);
+	cr_expect_eq(type(session, &t.a, "x"), -ERR_NOT_RUNNING);
+	cr_expect_eq(session_signal(session, SIGINT, WIRE_TARGET_SHELL), -ERR_NOT_RUNNING);
+	cr_expect_eq(session_resize(session, 10, 10), -ERR_NOT_RUNNING);
 }
 
 Test(session_follow, killed_shell_is_reported_as_a_signal)
 {
-	struct session *s = start("s");
-	memory_holder_exit(holder(s), SIGKILL);
-	cr_assert(LOOP_UNTIL(&t.loop, s->state == SESSION_EXITED));
-	cr_expect_eq(s->end, SESSION_END_SIGNAL);
+	memory_holder_exit(holder(session), SIGKILL);
+	cr_assert(LOOP_UNTIL(&t.loop, session->state == SESSION_EXITED));
+	cr_expect_eq(session->end, SESSION_END_SIGNAL);
 }
 
 Test(session_follow, history_survives_a_killed_holder)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_DRIVER, 24, 80);
-	memory_holder_say(holder(s), "hello");
-	memory_holder_die(holder(s));
-	cr_assert(LOOP_UNTIL(&t.loop, s->state == SESSION_EXITED));
-	cr_expect_eq(s->end, SESSION_END_HOLDER_DIED);
-	cr_expect_eq(s->pane.history.scan.offset, 5);
+	attach(session, &t.a, ROLE_DRIVER, 24, 80);
+	memory_holder_say(holder(session), "hello");
+	memory_holder_die(holder(session));
+	cr_assert(LOOP_UNTIL(&t.loop, session->state == SESSION_EXITED));
+	cr_expect_eq(session->end, SESSION_END_HOLDER_DIED);
+	cr_expect_eq(session->pane.history.scan.offset, 5);
 	cr_expect_eq(t.sessions.counters.holders_lost, 1);
 	cr_expect_str_eq(t.complaint, "s: its holder has died");
 	cr_expect_eq(t.a.gone, 0);
 	struct waiter w;
-	sessions_end(&t.sessions, s, make_waiter(&w));
+	sessions_end(&t.sessions, session, make_waiter(&w));
 	cr_assert(LOOP_UNTIL(&t.loop, w.calls == 1));
 	cr_expect_eq(count_directories(), 0);
 }
 
 Test(session_follow, input_reaches_the_terminal)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_DRIVER, 24, 80);
-	cr_assert_eq(type(s, &t.a, "ls\r"), 0);
-	cr_expect_str_eq(memory_holder_take_input(holder(s)), "ls\r");
+	attach(session, &t.a, ROLE_DRIVER, 24, 80);
+	cr_assert_eq(type(session, &t.a, "ls\r"), 0);
+	cr_expect_str_eq(memory_holder_take_input(holder(session)), "ls\r");
 	cr_expect_eq(t.sessions.counters.panes.bytes_in, 3);
 }
 
 Test(session_follow, input_beyond_the_queue_is_refused)
 {
 	static char piece[LINK_INPUT_MAX / 4];
-	struct session *s = start("s");
 	memset(piece, 'x', sizeof piece);
-	holder(s)->full = true;
+	holder(session)->full = true;
 	for (unsigned i = 0; i < 4; i++)
-		cr_assert_eq(session_write(s, piece, sizeof piece), 0);
-	cr_expect_eq(session_write(s, "x", 1), -ENOBUFS);
+		cr_assert_eq(session_write(session, piece, sizeof piece), 0);
+	cr_expect_eq(session_write(session, "x", 1), -ENOBUFS);
 	cr_expect_eq(t.sessions.counters.panes.input_refused, 1);
 }
 
 Test(session_follow, signals_are_sent_to_the_holder)
 {
-	struct session *s = start("s");
-	cr_assert_eq(session_signal(s, SIGINT, WIRE_TARGET_FOREGROUND), 0);
-	cr_expect_eq(holder(s)->signo, SIGINT);
-	cr_expect_eq(holder(s)->target, WIRE_TARGET_FOREGROUND);
+	cr_assert_eq(session_signal(session, SIGINT, WIRE_TARGET_FOREGROUND), 0);
+	cr_expect_eq(holder(session)->signo, SIGINT);
+	cr_expect_eq(holder(session)->target, WIRE_TARGET_FOREGROUND);
 }
 
 Test(session_size, first_window_counts_then_that_of_the_last_typist)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_DRIVER, 30, 90);
-	cr_expect(has_size(s, 30, 90));
-	attach(s, &t.b, ROLE_DRIVER, 40, 100);
-	cr_expect(has_size(s, 30, 90));
-	cr_assert_eq(type(s, &t.b, "x"), 0);
-	cr_expect(has_size(s, 40, 100));
+	attach(session, &t.a, ROLE_DRIVER, 30, 90);
+	cr_expect(has_size(session, 30, 90));
+	attach(session, &t.b, ROLE_DRIVER, 40, 100);
+	cr_expect(has_size(session, 30, 90));
+	cr_assert_eq(type(session, &t.b, "x"), 0);
+	cr_expect(has_size(session, 40, 100));
 	cr_expect_gt(t.a.changed, 0);
-	session_set_window(s, &t.b.viewer, NULL, 41, 101);
-	cr_expect(has_size(s, 41, 101));
-	session_set_window(s, &t.a.viewer, NULL, 10, 10);
-	cr_expect(has_size(s, 41, 101), "no input comes from there");
-	session_detach(s, &t.b.viewer);
-	cr_expect_eq(s->presence.count, 1);
+	session_set_window(session, &t.b.viewer, NULL, 41, 101);
+	cr_expect(has_size(session, 41, 101));
+	session_set_window(session, &t.a.viewer, NULL, 10, 10);
+	cr_expect(has_size(session, 41, 101), "no input comes from there");
+	session_detach(session, &t.b.viewer);
+	cr_expect_eq(session->presence.count, 1);
 }
 
 Test(session_size, windows_of_viewers_do_not_count)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_VIEWER, 30, 90);
-	cr_expect(has_size(s, 24, 80));
-	cr_expect_eq(holder(s)->resizes, 0);
+	attach(session, &t.a, ROLE_VIEWER, 30, 90);
+	cr_expect(has_size(session, 24, 80));
+	cr_expect_eq(holder(session)->resizes, 0);
 }
 
 Test(session_size, smallest_is_the_fewest_rows_and_columns)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_DRIVER, 30, 100);
-	attach(s, &t.b, ROLE_DRIVER, 40, 90);
-	cr_assert_eq(session_set_size_policy(s, SIZE_SMALLEST, 0, 0), 0);
-	cr_expect(has_size(s, 30, 90));
-	attach(s, &t.c, ROLE_DRIVER, 20, 200);
-	cr_expect(has_size(s, 20, 90));
-	session_detach(s, &t.c.viewer);
-	cr_expect(has_size(s, 30, 90));
-	cr_expect_eq(session_resize(s, 10, 10), -EPERM);
+	attach(session, &t.a, ROLE_DRIVER, 30, 100);
+	attach(session, &t.b, ROLE_DRIVER, 40, 90);
+	cr_assert_eq(session_set_size_policy(session, SIZE_SMALLEST, 0, 0), 0);
+	cr_expect(has_size(session, 30, 90));
+	attach(session, &t.c, ROLE_DRIVER, 20, 200);
+	cr_expect(has_size(session, 20, 90));
+	session_detach(session, &t.c.viewer);
+	cr_expect(has_size(session, 30, 90));
+	cr_expect_eq(session_resize(session, 10, 10), -EPERM);
 }
 
 Test(session_size, fixed_ignores_windows)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_OWNER, 30, 90);
-	cr_assert_eq(session_set_size_policy(s, SIZE_FIXED, 50, 120), 0);
-	cr_expect(has_size(s, 50, 120));
-	session_set_window(s, &t.a.viewer, NULL, 31, 91);
-	cr_expect(has_size(s, 50, 120));
-	cr_assert_eq(session_resize(s, 51, 121), 0);
-	cr_expect(has_size(s, 51, 121));
-	cr_expect_eq(session_resize(s, 0, 10), -EINVAL);
+	attach(session, &t.a, ROLE_OWNER, 30, 90);
+	cr_assert_eq(session_set_size_policy(session, SIZE_FIXED, 50, 120), 0);
+	cr_expect(has_size(session, 50, 120));
+	session_set_window(session, &t.a.viewer, NULL, 31, 91);
+	cr_expect(has_size(session, 50, 120));
+	cr_assert_eq(session_resize(session, 51, 121), 0);
+	cr_expect(has_size(session, 51, 121));
+	cr_expect_eq(session_resize(session, 0, 10), -EINVAL);
 }
 
 Test(session_size, nothing_changes_if_the_policy_cannot_be_saved)
 {
-	struct session *s = start("s");
-	char *cwd = s->pane.cwd, wrong[] = "\xff";
-	s->pane.cwd = wrong;
-	cr_expect_eq(session_set_size_policy(s, SIZE_FIXED, 50, 120), -EILSEQ);
-	s->pane.cwd = cwd;
-	cr_expect(has_size(s, 24, 80));
-	cr_expect_eq(holder(s)->resizes, 0);
-	cr_expect_eq(s->presence.policy, SIZE_LATEST);
+	char *cwd = session->pane.cwd, wrong[] = "\xff";
+	session->pane.cwd = wrong;
+	cr_expect_eq(session_set_size_policy(session, SIZE_FIXED, 50, 120), -EILSEQ);
+	session->pane.cwd = cwd;
+	cr_expect(has_size(session, 24, 80));
+	cr_expect_eq(holder(session)->resizes, 0);
+	cr_expect_eq(session->presence.policy, SIZE_LATEST);
 }
 
 Test(session_size, nothing_changes_if_the_size_is_refused)
 {
-	struct session *s = start("s");
-	cr_expect_eq(session_set_size_policy(s, SIZE_FIXED, 0, 120), -EINVAL);
-	cr_expect(has_size(s, 24, 80));
-	cr_expect_eq(s->presence.policy, SIZE_LATEST);
+	cr_expect_eq(session_set_size_policy(session, SIZE_FIXED, 0, 120), -EINVAL);
+	cr_expect(has_size(session, 24, 80));
+	cr_expect_eq(session->presence.policy, SIZE_LATEST);
 	char text[4096] = "";
-	int fd = openat(s->pane.held.link.dir_fd, "meta.json", O_RDONLY | O_CLOEXEC);
+	int fd = openat(session->pane.held.link.dir_fd, "meta.json", O_RDONLY | O_CLOEXEC);
 	cr_assert_gt(read(fd, text, sizeof text - 1), 0);
 	close(fd);
 	cr_expect_not_null(strstr(text, "\"latest\""), "%s", text);
@@ -742,23 +729,21 @@ Test(session_size, nothing_changes_if_the_size_is_refused)
 
 Test(session_size, policy_owner_uses_only_the_owners_windows)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_OWNER, 30, 90);
-	attach(s, &t.b, ROLE_DRIVER, 40, 100);
-	cr_assert_eq(session_set_size_policy(s, SIZE_OWNER, 0, 0), 0);
-	cr_assert_eq(type(s, &t.b, "x"), 0);
-	cr_expect(has_size(s, 30, 90));
-	cr_expect_eq(session_resize(s, 10, 10), -EPERM);
+	attach(session, &t.a, ROLE_OWNER, 30, 90);
+	attach(session, &t.b, ROLE_DRIVER, 40, 100);
+	cr_assert_eq(session_set_size_policy(session, SIZE_OWNER, 0, 0), 0);
+	cr_assert_eq(type(session, &t.b, "x"), 0);
+	cr_expect(has_size(session, 30, 90));
+	cr_expect_eq(session_resize(session, 10, 10), -EPERM);
 }
 
 Test(session_size, requested_size_stays_until_a_client_types)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_DRIVER, 30, 90);
-	cr_assert_eq(session_resize(s, 50, 120), 0);
-	cr_expect(has_size(s, 50, 120));
-	cr_assert_eq(type(s, &t.a, "x"), 0);
-	cr_expect(has_size(s, 30, 90));
+	attach(session, &t.a, ROLE_DRIVER, 30, 90);
+	cr_assert_eq(session_resize(session, 50, 120), 0);
+	cr_expect(has_size(session, 50, 120));
+	cr_assert_eq(type(session, &t.a, "x"), 0);
+	cr_expect(has_size(session, 30, 90));
 }
 
 #define BUSY_NS 300000u /* that a viewer uses: more than a turn */
@@ -775,63 +760,60 @@ static unsigned count_more(void)
 	return t.a.more + t.b.more + t.c.more;
 }
 
-static struct session *start_with_busy_viewers(void)
+static void attach_busy_viewers(void)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_OWNER, 24, 80);
-	attach(s, &t.b, ROLE_OWNER, 24, 80);
-	attach(s, &t.c, ROLE_OWNER, 24, 80);
+	attach(session, &t.a, ROLE_OWNER, 24, 80);
+	attach(session, &t.b, ROLE_OWNER, 24, 80);
+	attach(session, &t.c, ROLE_OWNER, 24, 80);
 	t.a.viewer.more = t.b.viewer.more = t.c.viewer.more = on_busy_more;
-	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
+	cr_assert(LOOP_UNTIL(&t.loop, session->pane.held.turn.state == TURN_ASLEEP));
 	t.a.more = t.b.more = t.c.more = 0;
-	return s;
 }
 
 Test(session_follow, slow_viewers_are_served_in_turns)
 {
-	struct session *s = start_with_busy_viewers();
-	memory_holder_say(holder(s), "text");
-	session_take_turn(&s->pane.held);
+	attach_busy_viewers();
+	memory_holder_say(holder(session), "text");
+	session_take_turn(&session->pane.held);
 	cr_expect_eq(count_more(), 1, "%u", count_more());
-	session_take_turn(&s->pane.held);
-	session_take_turn(&s->pane.held);
+	session_take_turn(&session->pane.held);
+	session_take_turn(&session->pane.held);
 	cr_expect_eq(t.a.more, 1);
 	cr_expect_eq(t.b.more, 1);
 	cr_expect_eq(t.c.more, 1);
-	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
+	cr_assert(LOOP_UNTIL(&t.loop, session->pane.held.turn.state == TURN_ASLEEP));
 }
 
 Test(session_follow, served_viewers_wait_for_more_output)
 {
-	struct session *s = start_with_busy_viewers();
-	memory_holder_say(holder(s), "text");
+	attach_busy_viewers();
+	memory_holder_say(holder(session), "text");
 	cr_assert(LOOP_UNTIL(&t.loop, count_more() == 3));
-	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
+	cr_assert(LOOP_UNTIL(&t.loop, session->pane.held.turn.state == TURN_ASLEEP));
 	cr_expect_eq(count_more(), 3, "%u", count_more());
 }
 
 Test(session_follow, viewer_may_detach_before_its_turn)
 {
-	struct session *s = start_with_busy_viewers();
-	memory_holder_say(holder(s), "text");
-	session_take_turn(&s->pane.held);
-	session_detach(s, &t.b.viewer);
-	session_detach(s, &t.c.viewer);
-	session_detach(s, &t.a.viewer);
-	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
+	attach_busy_viewers();
+	memory_holder_say(holder(session), "text");
+	session_take_turn(&session->pane.held);
+	session_detach(session, &t.b.viewer);
+	session_detach(session, &t.c.viewer);
+	session_detach(session, &t.a.viewer);
+	cr_assert(LOOP_UNTIL(&t.loop, session->pane.held.turn.state == TURN_ASLEEP));
 	cr_expect_eq(count_more(), 1);
 }
 
 Test(session_follow, new_title_is_reported_without_other_output)
 {
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_OWNER, 24, 80);
-	memory_holder_say(holder(s), "\x1b]2;title\x07");
-	session_take_turn(&s->pane.held);
-	uint64_t version = s->title_version;
+	attach(session, &t.a, ROLE_OWNER, 24, 80);
+	memory_holder_say(holder(session), "\x1b]2;title\x07");
+	session_take_turn(&session->pane.held);
+	uint64_t version = session->title_version;
 	cr_expect_gt(version, 0);
 	t.a.more = 0;
-	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
+	cr_assert(LOOP_UNTIL(&t.loop, session->pane.held.turn.state == TURN_ASLEEP));
 	cr_assert(LOOP_UNTIL(&t.loop, t.a.more > 0));
 }
 
@@ -839,19 +821,17 @@ Test(session_follow, new_title_is_reported_without_other_output)
 
 #define OUTPUT (RING_SIZE_MIN * 3 / 4)
 
-/* A viewer at the beginning of more than half a ring of output, which took its last piece ago_ms ago. */
-static struct session *start_with_slow_viewer(unsigned ago_ms)
+/* Attach a viewer at the beginning of more than half a ring of output, which took its last piece ago_ms ago. */
+static void attach_slow_viewer(unsigned ago_ms)
 {
 	static char text[OUTPUT];
-	struct session *s = start("s");
-	attach(s, &t.a, ROLE_VIEWER, 24, 80);
+	attach(session, &t.a, ROLE_VIEWER, 24, 80);
 	memset(text, 'x', sizeof text);
-	memory_holder_put(holder(s), text, sizeof text);
+	memory_holder_put(holder(session), text, sizeof text);
 	t.a.viewer.offset = 1;
 	t.a.viewer.read_ms = uv_now(&t.loop) - ago_ms;
-	for (unsigned i = 0; i < 100 && s->pane.history.scan.offset < OUTPUT; i++)
-		session_take_turn(&s->pane.held);
-	return s;
+	for (unsigned i = 0; i < 100 && session->pane.history.scan.offset < OUTPUT; i++)
+		session_take_turn(&session->pane.held);
 }
 
 static uint64_t published_tail(const struct session *s)
@@ -861,29 +841,29 @@ static uint64_t published_tail(const struct session *s)
 
 Test(session_follow, output_is_kept_for_a_viewer_that_reads)
 {
-	struct session *s = start_with_slow_viewer(0);
-	cr_expect_eq(published_tail(s), 1);
-	cr_expect_eq(session_take_turn(&s->pane.held), TURN_REST, "it is checked again soon");
+	attach_slow_viewer(0);
+	cr_expect_eq(published_tail(session), 1);
+	cr_expect_eq(session_take_turn(&session->pane.held), TURN_REST, "it is checked again soon");
 	t.a.viewer.offset = OUTPUT;
-	session_take_turn(&s->pane.held);
-	cr_expect_gt(published_tail(s), RING_SIZE_MIN / 2);
+	session_take_turn(&session->pane.held);
+	cr_expect_gt(published_tail(session), RING_SIZE_MIN / 2);
 }
 
 Test(session_follow, output_is_not_kept_for_a_viewer_that_does_not_read)
 {
-	struct session *s = start_with_slow_viewer(SESSION_VIEWER_READS_MS + 1);
-	cr_expect_gt(published_tail(s), RING_SIZE_MIN / 2);
+	attach_slow_viewer(SESSION_VIEWER_READS_MS + 1);
+	cr_expect_gt(published_tail(session), RING_SIZE_MIN / 2);
 }
 
 Test(session_follow, holder_waits_only_a_moment_for_viewers)
 {
-	struct session *s = start_with_slow_viewer(0);
+	attach_slow_viewer(0);
 	uint64_t start = uv_hrtime(), longest = (uint64_t)PATIENCE_MS * 1000000;
-	atomic_store(&holder(s)->ring.header->blocked, 1);
-	while (published_tail(s) == 1 && uv_hrtime() - start < 100 * longest) {
+	atomic_store(&holder(session)->ring.header->blocked, 1);
+	while (published_tail(session) == 1 && uv_hrtime() - start < 100 * longest) {
 		t.a.viewer.read_ms = uv_now(&t.loop);
-		session_take_turn(&s->pane.held);
+		session_take_turn(&session->pane.held);
 	}
-	cr_expect_gt(published_tail(s), RING_SIZE_MIN / 2);
+	cr_expect_gt(published_tail(session), RING_SIZE_MIN / 2);
 	cr_expect_geq(uv_hrtime() - start, longest / 2);
 }

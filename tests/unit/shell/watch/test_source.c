@@ -14,160 +14,151 @@
 
 static atomic_uint total;
 
-static void begin(struct source *s, struct folder *folder, const char *place)
+static struct folder folder;
+static struct source s;
+
+/* place: NULL: the folder. */
+static void begin(const char *place)
 {
 	struct watch_filter filter;
 	memset(&filter, 0, sizeof filter);
 	filter.recursive = true;
 	filter.types = WATCH_TYPES_DEFAULT;
 	watch_filter_default(&filter);
-	folder_make(folder);
-	cr_assert_eq(source_init(s, &filter, place ? place : folder->path,
-			     place ? place : folder->path, folder->path, &total),
+	folder_make(&folder);
+	cr_assert_eq(source_init(&s, &filter, place ? place : folder.path,
+			     place ? place : folder.path, folder.path, &total),
 		0);
 }
 
-static void drop_events(struct source *s)
+static void drop_events(void)
 {
-	for (unsigned i = 0; i < s->events_count; i++)
-		watch_event_unref(s->events[i]);
-	s->events_count = 0;
+	for (unsigned i = 0; i < s.events_count; i++)
+		watch_event_unref(s.events[i]);
+	s.events_count = 0;
 }
 
 /* Step until an event of this type and path below the root comes. Other events are dropped. */
-static bool event_comes(struct source *s, enum watch_type type, const char *path)
+static bool event_comes(enum watch_type type, const char *path)
 {
 	bool found = false;
-	for (int n = 0; n < 200 && !found && s->end == SOURCE_RUNNING; n++) {
-		drop_events(s);
-		source_step(s);
-		for (unsigned i = 0; i < s->events_count; i++)
-			found |= s->events[i]->type == type &&
-				strcmp(s->events[i]->path +
-						(s->events[i]->length ? strlen(s->path) : 0),
+	for (int n = 0; n < 200 && !found && s.end == SOURCE_RUNNING; n++) {
+		drop_events();
+		source_step(&s);
+		for (unsigned i = 0; i < s.events_count; i++)
+			found |= s.events[i]->type == type &&
+				strcmp(s.events[i]->path + (s.events[i]->length ? strlen(s.path) : 0),
 					path) == 0;
-		if (!found && !s->more)
+		if (!found && !s.more)
 			usleep(1000);
 	}
 	return found;
 }
 
-static void settle(struct source *s)
+static void settle(void)
 {
 	do {
-		drop_events(s);
-		source_step(s);
-		usleep(s->wait_ms * 1000); /* for the missing half of a rename */
-	} while ((s->more || s->wait_ms > 0) && s->end == SOURCE_RUNNING);
-	drop_events(s);
+		drop_events();
+		source_step(&s);
+		usleep(s.wait_ms * 1000); /* for the missing half of a rename */
+	} while ((s.more || s.wait_ms > 0) && s.end == SOURCE_RUNNING);
+	drop_events();
 }
 
-static void make(const struct folder *folder, const char *name, bool directory)
+static void make(const char *name, bool directory)
 {
 	char path[4096];
-	snprintf(path, sizeof path, "%s/%s", folder->path, name);
+	snprintf(path, sizeof path, "%s/%s", folder.path, name);
 	if (directory)
 		cr_assert_eq(mkdir(path, 0700), 0);
 	else
 		close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 }
 
-static void move(const struct folder *folder, const char *from, const char *to)
+static void move(const char *from, const char *to)
 {
 	char a[4096], b[4096];
-	snprintf(a, sizeof a, "%s/%s", folder->path, from);
-	snprintf(b, sizeof b, "%s/%s", folder->path, to);
+	snprintf(a, sizeof a, "%s/%s", folder.path, from);
+	snprintf(b, sizeof b, "%s/%s", folder.path, to);
 	cr_assert_eq(rename(a, b), 0);
 }
 
-Test(source, new_directories_and_their_contents)
+static void set_up(void)
 {
-	struct folder folder;
-	struct source s;
-	begin(&s, &folder, NULL);
+	begin(NULL);
 	cr_assert_eq(source_open(&s), 0);
-	settle(&s);
-	cr_assert(s.ready);
-	make(&folder, "a", true);
-	make(&folder, "a/b", true);
-	make(&folder, "a/b/c", false);
-	cr_assert(event_comes(&s, WATCH_CREATE, "/a/b/c"));
-	settle(&s);
-	cr_assert_eq(s.tree.count, 3);
-	make(&folder, "a/b/d", false);
-	cr_assert(event_comes(&s, WATCH_CREATE, "/a/b/d"));
+	settle();
+}
+
+static void tear_down(void)
+{
 	source_finish(&s);
 	cr_assert_eq(atomic_load(&total), 0);
 	folder_remove(&folder);
 }
 
+static void restart(const char *place)
+{
+	tear_down();
+	begin(place);
+}
+
+TestSuite(source, .init = set_up, .fini = tear_down, .timeout = 60);
+
+Test(source, new_directories_and_their_contents)
+{
+	cr_assert(s.ready);
+	make("a", true);
+	make("a/b", true);
+	make("a/b/c", false);
+	cr_assert(event_comes(WATCH_CREATE, "/a/b/c"));
+	settle();
+	cr_assert_eq(s.tree.count, 3);
+	make("a/b/d", false);
+	cr_assert(event_comes(WATCH_CREATE, "/a/b/d"));
+}
+
 Test(source, renames_before_the_first_step)
 {
-	struct folder folder;
-	struct source s;
-	begin(&s, &folder, NULL);
-	cr_assert_eq(source_open(&s), 0);
-	settle(&s);
-	make(&folder, "a", true);
-	make(&folder, "a/f", false);
-	move(&folder, "a", "b");
-	make(&folder, "a", true);
-	make(&folder, "a/g", false);
-	move(&folder, "b", "a/h");
-	cr_assert(event_comes(&s, WATCH_CREATE, "/a/h/f"));
-	settle(&s);
-	make(&folder, "a/h/i", false);
-	cr_assert(event_comes(&s, WATCH_CREATE, "/a/h/i"));
+	make("a", true);
+	make("a/f", false);
+	move("a", "b");
+	make("a", true);
+	make("a/g", false);
+	move("b", "a/h");
+	cr_assert(event_comes(WATCH_CREATE, "/a/h/f"));
+	settle();
+	make("a/h/i", false);
+	cr_assert(event_comes(WATCH_CREATE, "/a/h/i"));
 	cr_assert_eq(s.tree.count, 3);
-	source_finish(&s);
-	folder_remove(&folder);
 }
 
 Test(source, overflow_is_reported_and_repaired)
 {
-	struct folder folder;
-	struct source s;
 	char name[64];
-	begin(&s, &folder, NULL);
-	cr_assert_eq(source_open(&s), 0);
-	settle(&s);
 	for (int i = 0; i < 20000; i++) {
 		snprintf(name, sizeof name, "f%d", i);
-		make(&folder, name, false);
+		make(name, false);
 	}
-	make(&folder, "late", true);
-	cr_assert(event_comes(&s, WATCH_RESYNC, ""), "unless fs.inotify.max_queued_events is large");
-	settle(&s);
-	make(&folder, "late/x", false);
-	cr_assert(event_comes(&s, WATCH_CREATE, "/late/x"));
-	source_finish(&s);
-	folder_remove(&folder);
+	make("late", true);
+	cr_assert(event_comes(WATCH_RESYNC, ""), "unless fs.inotify.max_queued_events is large");
+	settle();
+	make("late/x", false);
+	cr_assert(event_comes(WATCH_CREATE, "/late/x"));
 }
 
 Test(source, paths_outside_and_missing_paths)
 {
-	struct folder folder;
-	struct source s;
-	begin(&s, &folder, "/etc");
+	restart("/etc");
 	cr_assert_eq(source_open(&s), -EPERM);
-	source_finish(&s);
-	folder_remove(&folder);
-	begin(&s, &folder, "/none/of/these");
+	restart("/none/of/these");
 	cr_assert_eq(source_open(&s), -ENOENT);
-	source_finish(&s);
-	folder_remove(&folder);
 }
 
 Test(source, deleted_root_ends_it)
 {
-	struct folder folder;
-	struct source s;
-	begin(&s, &folder, NULL);
-	cr_assert_eq(source_open(&s), 0);
-	settle(&s);
 	folder_remove(&folder);
 	for (int n = 0; n < 200 && s.end == SOURCE_RUNNING; n++)
-		settle(&s);
+		settle();
 	cr_assert_eq(s.end, SOURCE_DELETED);
-	source_finish(&s);
 }

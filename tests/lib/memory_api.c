@@ -30,11 +30,6 @@ static void on_ended(void *user, const struct process *process)
 static const struct sessions_callbacks of_sessions = {.changed = on_changed, .failed = on_failed};
 static const struct processes_callbacks of_processes = {.ended = on_ended, .failed = on_failed};
 
-static void on_alive(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
 static char path[] = "PATH=/usr/bin:/bin";
 static char *const environment[] = {path, NULL};
 
@@ -67,9 +62,7 @@ void memory_api_open(void)
 	*m = (struct memory_api){0};
 	log_set_level(LOG_ERROR);
 	folder_make(&m->folder);
-	cr_assert_eq(uv_loop_init(&m->loop), 0);
-	uv_timer_init(&m->loop, &m->alive);
-	uv_timer_start(&m->alive, on_alive, 10, 10);
+	until_open_loop(&m->loop, &m->alive, 10);
 	open_tables(m);
 	const struct auth_options auth = {.runtime_dir = m->folder.path, .loop = &m->loop};
 	cr_assert_eq(auth_open(&m->auth, &auth), 0);
@@ -136,9 +129,7 @@ void memory_api_close(void)
 	api_close(&m->api);
 	terminals_close(&m->terminals);
 	control_sockets_close(&m->controls);
-	uv_close((uv_handle_t *)&m->alive, NULL);
-	uv_run(&m->loop, UV_RUN_DEFAULT);
-	cr_assert_eq(uv_loop_close(&m->loop), 0);
+	until_close_loop(&m->loop, &m->alive);
 	auth_close(&m->auth);
 	memory_holders_free();
 	cr_expect_eq(m->api.process_waits, 0);
@@ -190,6 +181,12 @@ struct session *memory_api_start(const char *id)
 	cr_assert_eq(call_status(c), 200, "%s: %s", id, call_body(c));
 	call_end(c);
 	return memory_api_session(id);
+}
+
+void memory_api_open_session(void)
+{
+	memory_api_open();
+	memory_api_start("s");
 }
 
 struct session *memory_api_start_ended(const char *id, int status)

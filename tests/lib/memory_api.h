@@ -43,6 +43,9 @@ extern struct memory_api memory_api;
 void memory_api_open(void);
 void memory_api_close(void);
 
+/* .init of a suite whose tests begin with a running session "s", see memory_api_start(). */
+void memory_api_open_session(void);
+
 /* Close the tables as at the end of the server; pending requests are answered. No request may follow. */
 void memory_api_end_tables(void);
 

@@ -9,6 +9,7 @@
 #include "ws/error.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -112,11 +113,30 @@ struct call *memory_api_begin(const char *line, const char *body)
 	return begin(line, body, BY_OWNER);
 }
 
+struct call *memory_api_send(const char *line, json_t *body)
+{
+	char *text = json_dumps(body, 0);
+	json_decref(body);
+	struct call *c = memory_api_ask(&(struct ask){.line = line, .body = text});
+	free(text);
+	return c;
+}
+
 struct call *memory_api_call(const char *line, const char *body)
 {
 	struct call *c = memory_api_begin(line, body);
 	call_await(c);
 	return c;
+}
+
+struct call *memory_api_get(const char *format, ...)
+{
+	char line[512];
+	va_list list;
+	va_start(list, format);
+	vsnprintf(line, sizeof line, format, list);
+	va_end(list);
+	return memory_api_call(line, NULL);
 }
 
 int memory_api_status(const char *line, const char *body)
@@ -206,6 +226,14 @@ void call_await(struct call *c)
 		c->line);
 	if (c->answered && !c->json)
 		check_reply(c);
+}
+
+void call_expect(struct call *c, int status, const char *code)
+{
+	call_await(c);
+	cr_expect_eq(call_status(c), status, "%s: %d: %s", c->line, call_status(c), call_body(c));
+	if (code)
+		cr_expect_str_eq(call_code(c), code, "%s: %s", c->line, call_body(c));
 }
 
 void call_end(struct call *c)

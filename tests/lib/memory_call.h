@@ -43,7 +43,13 @@ struct call *memory_api_call(const char *line, const char *body);
 /* The same without waiting. */
 struct call *memory_api_begin(const char *line, const char *body);
 
+/* The same for a body as JSON, which it takes. */
+struct call *memory_api_send(const char *line, json_t *body);
+
 void call_await(struct call *c);
+
+/* Wait for the answer, whose status and error code ("" for a success; NULL: any) must be these. */
+void call_expect(struct call *c, int status, const char *code);
 
 /* End the request, or disconnect its client, and free c. */
 void call_end(struct call *c);
@@ -56,6 +62,9 @@ const char *call_field(const struct call *c);
 
 /* The body as it is. */
 const char *call_body(const struct call *c);
+
+/* Send a request of the owner without a body, whose line is formatted, and wait for the answer. */
+__attribute__((format(printf, 1, 2))) struct call *memory_api_get(const char *format, ...);
 
 /* A value of the JSON by its path, such as "data.0.id", or NULL. */
 const json_t *call_get(const struct call *c, const char *path);

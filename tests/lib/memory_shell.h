@@ -51,6 +51,13 @@ static inline struct session *memory_shell_start(const char *id)
 	return s;
 }
 
+/* .init of a suite whose tests begin with such a session "s". */
+static inline void memory_shell_open(void)
+{
+	memory_api_open();
+	memory_shell_start("s");
+}
+
 /* The seal of the last command that was typed. */
 static char memory_shell_seal[2 * SEAL_DIGITS + 1];
 

@@ -11,6 +11,13 @@
 #include <unistd.h>
 
 static struct log_sink sink;
+static int fds[2];
+
+static void open_pipe(int flags)
+{
+	cr_assert_eq(pipe2(fds, flags), 0);
+	log_sink_open(&sink, fds[1]);
+}
 
 /* Write numbered lines; returns how many were accepted. */
 static unsigned write_lines(unsigned count)
@@ -40,9 +47,7 @@ static void expect_lines(int fd, unsigned count)
 
 Test(log_sink, pipe_without_a_reader, .timeout = 10)
 {
-	int fds[2];
-	cr_assert_eq(pipe(fds), 0);
-	log_sink_open(&sink, fds[1]);
+	open_pipe(0);
 	unsigned accepted = write_lines(100000);
 	cr_assert_gt(accepted, 2000u, "a pipe's 64 KB, and the buffer");
 	cr_assert_eq(sink.dropped, 100000 - accepted);
@@ -52,7 +57,6 @@ Test(log_sink, pipe_without_a_reader, .timeout = 10)
 
 Test(log_sink, socket_without_a_reader, .timeout = 10)
 {
-	int fds[2];
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	log_sink_open(&sink, fds[1]);
 	cr_assert_eq(sink.kind, LOG_SINK_SOCKET);
@@ -76,9 +80,7 @@ Test(log_sink, stopped_terminal, .timeout = 10)
 
 Test(log_sink, descriptor_that_cannot_be_reopened_is_polled, .timeout = 10)
 {
-	int fds[2];
-	cr_assert_eq(pipe(fds), 0);
-	log_sink_open(&sink, fds[1]);
+	open_pipe(0);
 	close(sink.fd);
 	sink = (struct log_sink){.fd = fds[1], .kind = LOG_SINK_POLLED};
 	unsigned accepted = write_lines(100000);
@@ -102,10 +104,8 @@ Test(log_sink, lines_are_appended_to_a_file)
 
 Test(log_sink, reader_that_has_closed, .timeout = 10)
 {
-	int fds[2];
 	signal(SIGPIPE, SIG_IGN);
-	cr_assert_eq(pipe(fds), 0);
-	log_sink_open(&sink, fds[1]);
+	open_pipe(0);
 	write_lines(3000);
 	cr_assert_gt(sink.count, 0u);
 	close(fds[0]);
@@ -116,10 +116,8 @@ Test(log_sink, reader_that_has_closed, .timeout = 10)
 Test(log_sink, line_larger_than_the_buffer)
 {
 	static char line[2 * LOG_SINK_KEPT];
-	int fds[2];
-	cr_assert_eq(pipe2(fds, O_NONBLOCK), 0);
+	open_pipe(O_NONBLOCK);
 	memset(line, 'x', sizeof line);
-	log_sink_open(&sink, fds[1]);
 	write_lines(1800); /* fills the pipe */
 	cr_assert_not(log_sink_write(&sink, line, sizeof line));
 }

@@ -43,16 +43,38 @@ static struct request *make(void)
 	return r;
 }
 
-static json_t *body_of(const struct request *r)
+static struct request *request;
+static json_t *body; /* of its reply */
+
+static void set_up(void)
 {
-	json_t *body = json_loadb(r->reply.body, r->reply.length, 0, NULL);
-	cr_assert_not_null(body, "%.*s", (int)r->reply.length, r->reply.body);
-	return body;
+	request = make();
 }
 
-static const char *text_of(const json_t *body, const char *key)
+static void tear_down(void)
 {
-	const char *text = json_string_value(json_object_get(body, key));
+	json_decref(body);
+	request_unref(request);
+}
+
+static void read_body(void)
+{
+	const struct reply *reply = &request->reply;
+	body = json_loadb(reply->body, reply->length, 0, NULL);
+	cr_assert_not_null(body, "%.*s", (int)reply->length, reply->body);
+}
+
+#define SUITE .init = set_up, .fini = tear_down
+TestSuite(reply_success, SUITE);
+TestSuite(reply_error, SUITE);
+TestSuite(reply_invalid, SUITE);
+TestSuite(reply_json, SUITE);
+TestSuite(reply_header, SUITE);
+TestSuite(reply_bytes, SUITE);
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
 	return text ? text : "";
 }
 
@@ -112,104 +134,82 @@ Test(params_number, table)
 
 Test(reply_success, has_a_timestamp_and_the_body)
 {
-	struct request *r = make();
-	reply_success(r, json_pack("{s:s, s:b}", "x", "y", "success", 1));
+	reply_success(request, json_pack("{s:s, s:b}", "x", "y", "success", 1));
 	cr_assert_eq(answered, 1);
-	cr_assert_eq(r->reply.status, 200);
-	cr_assert_str_eq(r->reply.content_type, "application/json");
-	json_t *body = body_of(r);
+	cr_assert_eq(request->reply.status, 200);
+	cr_assert_str_eq(request->reply.content_type, "application/json");
+	read_body();
 	cr_assert(json_is_true(json_object_get(body, "success")));
 	cr_assert_str_eq(text_of(body, "x"), "y");
 	cr_assert_eq(strlen(text_of(body, "timestamp")), 24);
-	json_decref(body);
-	request_unref(r);
 }
 
 Test(reply_success, without_a_body)
 {
-	struct request *r = make();
-	reply_success(r, NULL);
-	json_t *body = body_of(r);
+	reply_success(request, NULL);
+	read_body();
 	cr_assert_eq(json_object_size(body), 2);
-	json_decref(body);
-	request_unref(r);
 }
 
 Test(reply_error, has_the_shape_of_the_sandbox)
 {
-	struct request *r = make();
-	reply_error(r, "SESSION_NOT_FOUND", "There is no \"x\"\n",
+	reply_error(request, "SESSION_NOT_FOUND", "There is no \"x\"\n",
 		json_pack("{s:s}", "sessionId", "x"));
-	cr_assert_eq(r->reply.status, 404);
-	json_t *body = body_of(r);
+	cr_assert_eq(request->reply.status, 404);
+	read_body();
 	cr_assert_str_eq(text_of(body, "code"), "SESSION_NOT_FOUND");
 	cr_assert_str_eq(text_of(body, "message"), "There is no \"x\"\n");
 	cr_assert_eq(json_integer_value(json_object_get(body, "httpStatus")), 404);
 	cr_assert_str_eq(text_of(json_object_get(body, "context"), "sessionId"), "x");
-	json_decref(body);
-	request_unref(r);
 }
 
 Test(reply_error, without_a_context)
 {
-	struct request *r = make();
-	reply_error(r, "LIMIT_REACHED", "x", NULL);
-	json_t *body = body_of(r);
+	reply_error(request, "LIMIT_REACHED", "x", NULL);
+	read_body();
 	cr_assert(json_is_object(json_object_get(body, "context")));
-	json_decref(body);
-	request_unref(r);
 }
 
 Test(reply_error, invalid_utf8_is_answered_all_the_same)
 {
-	struct request *r = make();
-	reply_error(r, "SESSION_NOT_FOUND", "\xff", NULL);
-	cr_assert(r->done);
-	cr_assert_geq(r->reply.status, 400);
-	json_decref(body_of(r));
-	request_unref(r);
+	reply_error(request, "SESSION_NOT_FOUND", "\xff", NULL);
+	cr_assert(request->done);
+	cr_assert_geq(request->reply.status, 400);
+	read_body();
 }
 
 Test(reply_invalid, names_the_field)
 {
-	struct request *r = make();
-	reply_invalid(r, "cols", "must be a number", "invalid");
-	cr_assert_eq(r->reply.status, 400);
-	json_t *body = body_of(r),
-	       *list = json_object_get(json_object_get(body, "context"), "validationErrors");
+	reply_invalid(request, "cols", "must be a number", "invalid");
+	cr_assert_eq(request->reply.status, 400);
+	read_body();
+	const json_t *list = json_object_get(json_object_get(body, "context"), "validationErrors");
 	cr_assert_eq(json_array_size(list), 1);
 	cr_assert_str_eq(text_of(json_array_get(list, 0), "field"), "cols");
 	cr_assert_str_eq(text_of(json_array_get(list, 0), "code"), "invalid");
-	json_decref(body);
-	request_unref(r);
 }
 
 Test(reply_json, null_means_out_of_memory)
 {
-	struct request *r = make();
-	reply_json(r, 200, NULL);
-	cr_assert_eq(r->reply.status, 500);
-	json_decref(body_of(r));
-	request_unref(r);
+	reply_json(request, 200, NULL);
+	cr_assert_eq(request->reply.status, 500);
+	read_body();
 }
 
 Test(reply_header, is_copied)
 {
-	struct request *r = make();
 	char value[] = "x";
-	reply_header(r, "set-cookie", value);
+	reply_header(request, "set-cookie", value);
 	value[0] = 'y';
-	cr_assert_eq(r->reply.headers_count, 1);
-	cr_assert_str_eq(r->reply.headers[0].value, "x");
-	reply_success(r, NULL);
-	request_unref(r);
+	cr_assert_eq(request->reply.headers_count, 1);
+	cr_assert_str_eq(request->reply.headers[0].value, "x");
+	reply_success(request, NULL);
 }
 
 Test(reply_bytes, second_reply_aborts, .signal = SIGABRT)
 {
-	struct request *r = make();
-	reply_success(r, NULL);
-	reply_success(r, NULL);
+	reply_success(request, NULL);
+	reply_success(request, NULL);
 }
 
 Test(request_abandon, later_reply_is_dropped)

@@ -29,15 +29,10 @@ static int begin_shift(struct worker *w, const char *link)
 	return shift_request(&rota, link, &w->shift);
 }
 
-static void open_rota_of(unsigned most)
-{
-	cr_assert_eq(uv_loop_init(&loop), 0);
-	rota_open(&rota, &loop, most);
-}
-
 static void open_rota(void)
 {
-	open_rota_of(0);
+	cr_assert_eq(uv_loop_init(&loop), 0);
+	rota_open(&rota, &loop, 0);
 }
 
 /* Run the loop until count workers have begun. */
@@ -56,10 +51,12 @@ static void close_rota(void)
 	cr_assert_eq(uv_loop_close(&loop), 0);
 }
 
-Test(rota, links_work_at_the_same_time, .timeout = 10)
+TestSuite(rota, .init = open_rota, .fini = close_rota, .timeout = 10);
+TestSuite(rota_close, .init = open_rota, .timeout = 10);
+
+Test(rota, links_work_at_the_same_time)
 {
 	struct worker one = {.name = '1'}, two = {.name = '2'};
-	open_rota();
 	cr_assert_eq(begin_shift(&one, "a"), 1);
 	cr_assert_eq(begin_shift(&two, "b"), 1, "another link works at the same time");
 	shift_end(&one.shift, 0);
@@ -68,13 +65,11 @@ Test(rota, links_work_at_the_same_time, .timeout = 10)
 	shift_end(&one.shift, 0);
 	shift_end(&one.shift, 0);
 	cr_assert_null(rota.takers);
-	close_rota();
 }
 
-Test(rota, one_at_a_time_per_link_and_links_in_turn, .timeout = 10)
+Test(rota, one_at_a_time_per_link_and_links_in_turn)
 {
 	struct worker first = {.name = '0'}, a[5], b[2];
-	open_rota();
 	cr_assert_eq(begin_shift(&first, "a"), 1);
 	for (unsigned i = 0; i < 5; i++) {
 		a[i] = (struct worker){.name = (char)('1' + i)};
@@ -90,14 +85,15 @@ Test(rota, one_at_a_time_per_link_and_links_in_turn, .timeout = 10)
 	begin_until(6);
 	cr_assert(strcmp(order, "1y2345") == 0 || strcmp(order, "y12345") == 0, "%s", order);
 	cr_assert_null(rota.takers);
-	close_rota();
 }
 
-Test(rota, number_of_all_links_is_limited, .timeout = 10)
+Test(rota, number_of_all_links_is_limited)
 {
 	struct worker one = {.name = '1', .stays = true}, two = {.name = '2', .stays = true},
 		      three = {.name = '3', .stays = true};
-	open_rota_of(1);
+	rota_close(&rota);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	rota_open(&rota, &loop, 1);
 	cr_assert_eq(begin_shift(&one, "a"), 1);
 	cr_assert_eq(begin_shift(&two, "b"), 0, "the other link waits too");
 	cr_assert_eq(begin_shift(&three, "a"), 0);
@@ -113,26 +109,22 @@ Test(rota, number_of_all_links_is_limited, .timeout = 10)
 	cr_assert_eq(begin_shift(&one, "a"), 1);
 	shift_end(&one.shift, 0);
 	cr_assert_null(rota.takers);
-	close_rota();
 }
 
-Test(rota, rest_is_as_long_as_the_shift, .timeout = 10)
+Test(rota, rest_is_as_long_as_the_shift)
 {
 	struct worker one = {.name = '1'}, two = {.name = '2'};
-	open_rota();
 	cr_assert_eq(begin_shift(&one, "a"), 1);
 	uint64_t over = uv_hrtime();
 	shift_end(&one.shift, 300u * 1000000u);
 	cr_assert_eq(begin_shift(&two, "b"), 0);
 	begin_until(1);
 	cr_assert_geq(uv_hrtime() - over, 290u * 1000000u);
-	close_rota();
 }
 
-Test(rota, waiting_worker_can_be_cancelled, .timeout = 10)
+Test(rota, waiting_worker_can_be_cancelled)
 {
 	struct worker one = {.name = '1'}, two = {.name = '2'}, three = {.name = '3'};
-	open_rota();
 	cr_assert_eq(begin_shift(&one, "a"), 1);
 	cr_assert_eq(begin_shift(&two, "a"), 0);
 	cr_assert_eq(begin_shift(&three, "a"), 0);
@@ -141,13 +133,11 @@ Test(rota, waiting_worker_can_be_cancelled, .timeout = 10)
 	begin_until(1);
 	cr_assert_str_eq(order, "3");
 	cr_assert_null(rota.takers);
-	close_rota();
 }
 
-Test(rota, can_be_closed_with_waiting_workers, .timeout = 10)
+Test(rota_close, workers_may_wait)
 {
 	struct worker one = {.name = '1'}, two = {.name = '2'};
-	open_rota();
 	cr_assert_eq(begin_shift(&one, "a"), 1);
 	cr_assert_eq(begin_shift(&two, "a"), 0);
 	close_rota();

@@ -14,9 +14,9 @@ static struct folder folder;
 static struct auth a;
 static char cookie[AUTH_COOKIE_SIZE];
 
-static int open_with(const char *token)
+static int open_with(const char *owners)
 {
-	return auth_open(&a, &(struct auth_options){.runtime_dir = folder.path, .token = token});
+	return auth_open(&a, &(struct auth_options){.runtime_dir = folder.path, .token = owners});
 }
 
 static void set_up(void)
@@ -25,10 +25,18 @@ static void set_up(void)
 	cr_assert_eq(open_with(TOKEN), 0);
 }
 
+static void set_up_folder(void)
+{
+	folder_make(&folder);
+}
+
+static char *token; /* of the last link */
+
 static void tear_down(void)
 {
 	auth_close(&a);
 	folder_remove(&folder);
+	free(token);
 }
 
 TestSuite(auth_check, .init = set_up, .fini = tear_down);
@@ -36,6 +44,7 @@ TestSuite(auth_login, .init = set_up, .fini = tear_down);
 TestSuite(auth_link, .init = set_up, .fini = tear_down);
 TestSuite(auth_logout, .init = set_up, .fini = tear_down);
 TestSuite(auth_restart, .init = set_up, .fini = tear_down);
+TestSuite(auth_open, .init = set_up_folder, .fini = tear_down);
 
 static struct principal principal;
 static bool secure; /* whether the request comes over TLS */
@@ -52,11 +61,11 @@ static enum auth_result check(const char *authorization, const char *cookies, co
 		&principal);
 }
 
-static enum auth_result login(const char *token)
+static enum auth_result login(const char *with)
 {
 	memset(&principal, 0x55, sizeof principal);
 	const struct auth_request request = {
-		.token = token, .peer = "127.0.0.1", .agent = "Browser/1", .secure = secure};
+		.token = with, .peer = "127.0.0.1", .agent = "Browser/1", .secure = secure};
 	enum auth_result result = auth_login(&a, &request, &principal, cookie);
 	if (result == AUTH_OK)
 		logins_store(&a.logins, NULL, NULL);
@@ -71,15 +80,15 @@ static const char *cookie_header(void)
 	return text;
 }
 
-/* A link to session "main" of epoch 7, and its signed text. */
-static char *make_link(enum role role, struct link_entry *ret_entry)
+static struct link_entry link_entry;
+
+/* Make a link to session "main" of epoch 7: link_entry, and token, its signed text. */
+static void make_link(enum role role)
 {
-	char *token = NULL;
-	*ret_entry = (struct link_entry){
+	link_entry = (struct link_entry){
 		.session = "main", .role = role, .epoch = 7, .expires_ms = clock_wall_ms() + 3600000};
-	cr_assert_eq(links_issue(&a.links, ret_entry, clock_wall_ms(), &token), 0);
+	cr_assert_eq(links_issue(&a.links, &link_entry, clock_wall_ms(), &token), 0);
 	links_store(&a.links, NULL, NULL);
-	return token;
 }
 
 Test(auth_check, bearer_token_is_the_owner)
@@ -128,13 +137,12 @@ Test(auth_check, trusted_transport_needs_no_credentials_but_checks_them)
 	cr_assert_eq(principal.role, ROLE_OWNER);
 	c.authorization = "Bearer wrong";
 	cr_assert_eq(auth_check(&a, &c, &principal), AUTH_WRONG);
-	struct link_entry e;
-	char *token = make_link(ROLE_VIEWER, &e), header[600];
+	char header[600];
+	make_link(ROLE_VIEWER);
 	snprintf(header, sizeof header, "Bearer %s", token);
 	c.authorization = header;
 	cr_assert_eq(auth_check(&a, &c, &principal), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_VIEWER);
-	free(token);
 }
 
 Test(auth_check, failures_are_limited_but_the_right_token_is_not)
@@ -228,82 +236,73 @@ Test(auth_login, cookie_is_no_bearer_token)
 
 Test(auth_link, bearer_has_one_session_and_one_role)
 {
-	struct link_entry e;
-	char header[AUTH_COOKIE_SIZE], *token = make_link(ROLE_VIEWER, &e);
+	char header[AUTH_COOKIE_SIZE];
+	make_link(ROLE_VIEWER);
 	snprintf(header, sizeof header, "Bearer %s", token);
 	cr_assert_eq(check(header, NULL, NULL), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_VIEWER);
 	cr_assert_str_eq(principal.session, "main");
 	cr_assert_eq(principal.epoch, 7);
-	cr_assert_str_eq(principal.link, e.id);
-	cr_assert_eq(principal.expires_ms, e.expires_ms);
+	cr_assert_str_eq(principal.link, link_entry.id);
+	cr_assert_eq(principal.expires_ms, link_entry.expires_ms);
 	cr_assert_not(principal.by_cookie);
-	free(token);
 }
 
 Test(auth_link, cookie_counts_only_if_the_request_names_the_link)
 {
-	struct link_entry e;
-	char *token = make_link(ROLE_DRIVER, &e);
+	make_link(ROLE_DRIVER);
 	cr_assert_eq(login(token), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_DRIVER);
-	cr_assert_eq(check(NULL, cookie_header(), e.id), AUTH_OK);
+	cr_assert_eq(check(NULL, cookie_header(), link_entry.id), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_DRIVER);
 	cr_assert(principal.by_cookie);
 	cr_assert_eq(check(NULL, cookie_header(), NULL), AUTH_MISSING);
 	cr_assert_eq(check(NULL, cookie_header(), "00000000000000000000000000000000"), AUTH_MISSING);
-	free(token);
 }
 
 Test(auth_link, cookie_beside_the_owners)
 {
-	struct link_entry e;
-	char text[2 * AUTH_COOKIE_SIZE + 4], *token = make_link(ROLE_VIEWER, &e);
+	char text[2 * AUTH_COOKIE_SIZE + 4];
+	make_link(ROLE_VIEWER);
 	login(token);
 	snprintf(text, sizeof text, "%s; ", cookie_header());
 	login(TOKEN);
 	strcat(text, cookie_header());
-	cr_assert_eq(check(NULL, text, e.id), AUTH_OK);
+	cr_assert_eq(check(NULL, text, link_entry.id), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_VIEWER, "a request with a link has the link's role");
 	cr_assert_eq(check(NULL, text, NULL), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_OWNER);
 	cr_assert_eq(check(NULL, text, ""), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_OWNER);
-	free(token);
 }
 
 Test(auth_link, cookie_lasts_as_long_as_the_link)
 {
-	struct link_entry e;
-	char *token = make_link(ROLE_DRIVER, &e);
+	make_link(ROLE_DRIVER);
 	login(token);
 	const char *age = strstr(cookie, "Max-Age=");
 	cr_assert_not_null(age);
 	long seconds = strtol(age + 8, NULL, 10);
 	cr_assert(seconds > 3590 && seconds <= 3600);
-	free(token);
 }
 
 Test(auth_link, revoked_link_is_refused_everywhere)
 {
-	struct link_entry e;
-	char header[AUTH_COOKIE_SIZE], *token = make_link(ROLE_DRIVER, &e);
+	char header[AUTH_COOKIE_SIZE];
+	make_link(ROLE_DRIVER);
 	snprintf(header, sizeof header, "Bearer %s", token);
 	login(token);
-	links_revoke(&a.links, e.id);
+	links_revoke(&a.links, link_entry.id);
 	cr_assert_eq(check(header, NULL, NULL), AUTH_WRONG);
-	cr_assert_eq(check(NULL, cookie_header(), e.id), AUTH_MISSING);
+	cr_assert_eq(check(NULL, cookie_header(), link_entry.id), AUTH_MISSING);
 	cr_assert_eq(login(token), AUTH_WRONG);
-	free(token);
 }
 
 Test(auth_link, expired_link)
 {
-	struct link_entry e;
-	char *token = make_link(ROLE_DRIVER, &e);
+	make_link(ROLE_DRIVER);
 	a.links.entries[0].expires_ms = clock_wall_ms();
 	cr_assert_eq(login(token), AUTH_WRONG);
-	free(token);
 }
 
 Test(auth_link, invalid_link_ids)
@@ -331,8 +330,7 @@ Test(auth_may_see, table)
 
 Test(auth_logout, clears_the_right_cookie)
 {
-	struct link_entry e;
-	char *token = make_link(ROLE_VIEWER, &e);
+	make_link(ROLE_VIEWER);
 	login(TOKEN);
 	cr_assert(auth_logout(&a, &principal, false, cookie));
 	cr_assert_not_null(strstr(cookie, "Max-Age=0"));
@@ -340,9 +338,8 @@ Test(auth_logout, clears_the_right_cookie)
 	cr_assert_eq(cookie[strlen(a.cookie)], '=');
 	login(token);
 	cr_assert(auth_logout(&a, &principal, false, cookie));
-	cr_assert_not_null(strstr(cookie, e.id));
+	cr_assert_not_null(strstr(cookie, link_entry.id));
 	cr_assert_not(auth_logout(&a, &principal, false, cookie), "the login has ended");
-	free(token);
 }
 
 Test(auth_logout, copied_cookie_is_invalid)
@@ -379,24 +376,21 @@ Test(auth_login, second_login_of_a_browser_replaces_the_first)
 
 Test(auth_link, logins_end_with_their_link)
 {
-	struct link_entry e;
-	char *token = make_link(ROLE_VIEWER, &e);
+	make_link(ROLE_VIEWER);
 	login(TOKEN);
 	login(token);
 	cr_assert_eq(a.logins.count, 2);
-	cr_assert_eq(links_revoke(&a.links, e.id), 0);
+	cr_assert_eq(links_revoke(&a.links, link_entry.id), 0);
 	cr_assert_not(auth_is_current(&a, &principal, clock_wall_ms()));
 	auth_prune(&a);
 	cr_assert_eq(a.logins.count, 1);
 	cr_assert_str_eq(a.logins.entries[0].link, "");
-	free(token);
 }
 
 Test(auth_open, generates_and_stores_a_token)
 {
 	char first[AUTH_TOKEN_MAX + 1];
 	struct stat st;
-	folder_make(&folder);
 	cr_assert_eq(open_with(NULL), 0);
 	strcpy(first, a.token);
 	cr_assert_eq(strlen(first), 43, "256 bits in base64url");
@@ -408,21 +402,18 @@ Test(auth_open, generates_and_stores_a_token)
 	auth_close(&a);
 	cr_assert_eq(open_with(NULL), 0);
 	cr_assert_str_eq(a.token, first);
-	tear_down();
 }
 
 Test(auth_open, given_token_is_not_stored)
 {
-	set_up();
+	cr_assert_eq(open_with(TOKEN), 0);
 	cr_assert_eq(faccessat(folder.fd, "token", F_OK, 0), -1);
 	cr_assert_str_eq(a.token, TOKEN);
-	tear_down();
 }
 
 Test(auth_open, tokens_of_invalid_length)
 {
 	char text[AUTH_TOKEN_MAX + 2];
-	folder_make(&folder);
 	cr_assert_eq(open_with(""), -EINVAL);
 	cr_assert_eq(open_with("123456789012345"), -EINVAL);
 	cr_assert_eq(open_with("1234567890123456"), 0);
@@ -432,7 +423,6 @@ Test(auth_open, tokens_of_invalid_length)
 	cr_assert_eq(open_with(text), -EINVAL);
 	text[AUTH_TOKEN_MAX] = '\0';
 	cr_assert_eq(open_with(text), 0);
-	tear_down();
 }
 
 static int open_with_file(const char *text)
@@ -446,19 +436,16 @@ static int open_with_file(const char *text)
 
 Test(auth_open, token_file)
 {
-	folder_make(&folder);
 	cr_assert_eq(open_with_file(NULL), -ENOENT);
 	cr_assert_eq(open_with_file(""), -EINVAL);
 	cr_assert_eq(open_with_file("short\n"), -EINVAL);
 	cr_assert_eq(open_with_file("1234567890123456\r\nsecond line\n"), 0);
 	cr_assert_str_eq(a.token, "1234567890123456");
-	tear_down();
 }
 
 Test(auth_open, token_file_that_is_too_long)
 {
 	char text[AUTH_TOKEN_MAX + 10];
-	folder_make(&folder);
 	memset(text, 'x', sizeof text - 1);
 	text[sizeof text - 1] = '\0';
 	cr_assert_eq(open_with_file(text), -EINVAL);
@@ -466,7 +453,6 @@ Test(auth_open, token_file_that_is_too_long)
 	cr_assert_eq(open_with_file(text), -EINVAL, "one too many must not be cut to a token");
 	text[AUTH_TOKEN_MAX] = '\0';
 	cr_assert_eq(open_with_file(text), 0);
-	tear_down();
 }
 
 Test(auth_open, missing_directory)
@@ -478,14 +464,12 @@ Test(auth_open, missing_directory)
 
 Test(auth_restart, cookies_and_links_stay_valid)
 {
-	struct link_entry e;
-	char *token = make_link(ROLE_VIEWER, &e);
+	make_link(ROLE_VIEWER);
 	login(TOKEN);
 	auth_close(&a);
 	cr_assert_eq(open_with(TOKEN), 0);
 	cr_assert_eq(check(NULL, cookie_header(), NULL), AUTH_OK);
 	cr_assert_eq(login(token), AUTH_OK);
-	free(token);
 }
 
 Test(auth_restart, another_token_invalidates_the_owners_cookies)

@@ -14,6 +14,8 @@
 static const unsigned char key[LINKS_KEY_SIZE] = "0123456789abcdef0123456789abcdef";
 static struct folder folder;
 static struct links l;
+static struct link_entry entry; /* of the last link */
+static char *token;             /* its text */
 
 static void set_up(void)
 {
@@ -25,6 +27,7 @@ static void tear_down(void)
 {
 	links_close(&l);
 	folder_remove(&folder);
+	free(token);
 }
 
 TestSuite(links_issue, .init = set_up, .fini = tear_down);
@@ -43,13 +46,19 @@ static struct link_entry fresh(const char *session, enum role role)
 	return e;
 }
 
-static char *issue(const char *session, enum role role, struct link_entry *ret_entry)
+static char *issue_to(const char *session, enum role role, struct link_entry *ret_entry)
 {
-	char *token = NULL;
+	char *issued = NULL;
 	*ret_entry = fresh(session, role);
-	cr_assert_eq(links_issue(&l, ret_entry, NOW, &token), 0);
+	cr_assert_eq(links_issue(&l, ret_entry, NOW, &issued), 0);
 	links_store(&l, NULL, NULL);
-	return token;
+	return issued;
+}
+
+static void issue(const char *session, enum role role)
+{
+	free(token);
+	token = issue_to(session, role, &entry);
 }
 
 static void reopen(void)
@@ -60,28 +69,25 @@ static void reopen(void)
 
 Test(links_issue, fills_in_id_and_time)
 {
-	struct link_entry e;
-	char *token = issue("main", ROLE_VIEWER, &e);
-	cr_assert_eq(strlen(e.id), LINK_ID_SIZE - 1);
-	cr_assert_eq(strspn(e.id, "0123456789abcdef"), LINK_ID_SIZE - 1);
-	cr_assert_eq(e.created_ms, NOW);
-	cr_assert_not_null(links_find(&l, e.id));
+	issue("main", ROLE_VIEWER);
+	cr_assert_eq(strlen(entry.id), LINK_ID_SIZE - 1);
+	cr_assert_eq(strspn(entry.id, "0123456789abcdef"), LINK_ID_SIZE - 1);
+	cr_assert_eq(entry.created_ms, NOW);
+	cr_assert_not_null(links_find(&l, entry.id));
 	cr_assert_null(links_find(&l, ""));
-	free(token);
 }
 
 Test(links_issue, ids_differ)
 {
 	struct link_entry a, b;
-	free(issue("main", ROLE_VIEWER, &a));
-	free(issue("main", ROLE_VIEWER, &b));
+	free(issue_to("main", ROLE_VIEWER, &a));
+	free(issue_to("main", ROLE_VIEWER, &b));
 	cr_assert_str_neq(a.id, b.id);
 }
 
 Test(links_issue, too_many, .timeout = 30)
 {
 	struct link_entry e = fresh("main", ROLE_VIEWER);
-	char *token = NULL;
 	l.count = LINKS_MAX;
 	for (size_t i = 0; i < LINKS_MAX; i++)
 		l.entries[i] = e;
@@ -92,7 +98,6 @@ Test(links_issue, too_many, .timeout = 30)
 		l.entries[i].expires_ms = NOW;
 	cr_assert_eq(links_issue(&l, &e, NOW, &token), 0);
 	cr_assert_eq(l.count, 1);
-	free(token);
 }
 
 static void on_stored(void *user, int error)
@@ -103,7 +108,6 @@ static void on_stored(void *user, int error)
 Test(links_store, failure_is_reported)
 {
 	struct link_entry e = fresh("main", ROLE_VIEWER);
-	char *token;
 	int error = 1;
 	cr_assert_eq(links_issue(&l, &e, NOW, &token), 0);
 	cr_assert_eq(mkdirat(folder.fd, "links.json.new", 0700), 0);
@@ -112,32 +116,27 @@ Test(links_store, failure_is_reported)
 	cr_assert_eq(unlinkat(folder.fd, "links.json.new", AT_REMOVEDIR), 0);
 	links_store(&l, on_stored, &error);
 	cr_assert_eq(error, 0);
-	free(token);
 }
 
 Test(links_store, passing_link_is_lost_at_a_restart)
 {
 	struct link_entry e = fresh("main", ROLE_VIEWER);
-	char *token;
 	e.passing = true;
 	cr_assert_eq(links_issue(&l, &e, NOW, &token), 0);
 	cr_assert_not_null(links_check(&l, token, NOW));
 	links_store(&l, NULL, NULL);
 	reopen();
 	cr_assert_null(links_check(&l, token, NOW));
-	free(token);
 }
 
 Test(links_check, accepts_issued_links)
 {
-	struct link_entry e;
-	char *token = issue("main", ROLE_DRIVER, &e);
+	issue("main", ROLE_DRIVER);
 	const struct link_entry *found = links_check(&l, token, NOW);
 	cr_assert_not_null(found);
 	cr_assert_str_eq(found->session, "main");
 	cr_assert_eq(found->role, ROLE_DRIVER);
-	cr_assert_eq(found->epoch, e.epoch);
-	free(token);
+	cr_assert_eq(found->epoch, entry.epoch);
 }
 
 Test(links_check, single_use_link_is_spent)
@@ -160,45 +159,38 @@ Test(links_check, single_use_link_is_spent)
 
 Test(links_check, expired)
 {
-	struct link_entry e;
-	char *token = issue("main", ROLE_DRIVER, &e);
+	issue("main", ROLE_DRIVER);
 	cr_assert_not_null(links_check(&l, token, NOW + HOUR - 2000));
 	cr_assert_null(links_check(&l, token, NOW + HOUR));
-	free(token);
 }
 
 Test(links_check, valid_up_to_its_last_millisecond)
 {
-	struct link_entry e;
-	char *token = issue("demo", ROLE_VIEWER, &e);
-	cr_assert_neq(e.expires_ms % 1000, 0, "NOW is no whole second");
-	cr_expect(links_check(&l, token, e.expires_ms - 1));
-	cr_expect_null(links_check(&l, token, e.expires_ms));
-	free(token);
+	issue("demo", ROLE_VIEWER);
+	cr_assert_neq(entry.expires_ms % 1000, 0, "NOW is no whole second");
+	cr_expect(links_check(&l, token, entry.expires_ms - 1));
+	cr_expect_null(links_check(&l, token, entry.expires_ms));
 }
 
 Test(links_check, token_of_another_key)
 {
 	struct link_entry e;
-	free(issue("main", ROLE_DRIVER, &e));
-	char *token = token_sign(e.id, NOW / 1000 + 100,
+	free(issue_to("main", ROLE_DRIVER, &e));
+	token = token_sign(e.id, NOW / 1000 + 100,
 		(const unsigned char *)"another key that is 32 bytes....", 32);
 	cr_assert_null(links_check(&l, token, NOW));
-	free(token);
 }
 
 Test(links_check, signed_but_unregistered)
 {
-	char *token = token_sign(
-		"00000000000000000000000000000000", NOW / 1000 + 100, key, sizeof key);
+	token = token_sign("00000000000000000000000000000000", NOW / 1000 + 100, key, sizeof key);
 	cr_assert_null(links_check(&l, token, NOW));
-	free(token);
 }
 
 Test(links_revoke, takes_effect_at_once_and_after_a_restart)
 {
 	struct link_entry a, b;
-	char *first = issue("main", ROLE_DRIVER, &a), *second = issue("main", ROLE_VIEWER, &b);
+	char *first = issue_to("main", ROLE_DRIVER, &a), *second = issue_to("main", ROLE_VIEWER, &b);
 	cr_assert_eq(links_revoke(&l, a.id), 0);
 	cr_assert_null(links_check(&l, first, NOW));
 	cr_assert_not_null(links_check(&l, second, NOW));
@@ -219,8 +211,8 @@ Test(links_revoke, unknown_id)
 Test(links_prune, links_of_deleted_sessions)
 {
 	struct link_entry a, b;
-	free(issue("one", ROLE_DRIVER, &a));
-	free(issue("two", ROLE_DRIVER, &b));
+	free(issue_to("one", ROLE_DRIVER, &a));
+	free(issue_to("two", ROLE_DRIVER, &b));
 	links_prune(&l, NOW, "one");
 	cr_assert_null(links_find(&l, a.id));
 	cr_assert_not_null(links_find(&l, b.id));
@@ -231,7 +223,7 @@ Test(links_prune, links_of_deleted_sessions)
 Test(links_prune, expired_links)
 {
 	struct link_entry a;
-	free(issue("one", ROLE_DRIVER, &a));
+	free(issue_to("one", ROLE_DRIVER, &a));
 	links_prune(&l, NOW + HOUR - 1, NULL);
 	cr_assert_eq(l.count, 1);
 	links_prune(&l, NOW + HOUR, NULL);
@@ -241,7 +233,7 @@ Test(links_prune, expired_links)
 Test(links_register, keeps_every_field)
 {
 	struct link_entry a;
-	free(issue("main", ROLE_VIEWER, &a));
+	free(issue_to("main", ROLE_VIEWER, &a));
 	reopen();
 	const struct link_entry *e = links_find(&l, a.id);
 	cr_assert_not_null(e);
@@ -258,14 +250,13 @@ Test(links_register, does_not_have_the_tokens)
 	struct link_entry a;
 	struct stat st;
 	char text[4096] = "";
-	char *token = issue("main", ROLE_VIEWER, &a);
+	token = issue_to("main", ROLE_VIEWER, &a);
 	int fd = openat(folder.fd, "links.json", O_RDONLY);
 	cr_assert_gt(read(fd, text, sizeof text - 1), 0);
 	cr_assert_eq(fstat(fd, &st), 0);
 	close(fd);
 	cr_assert_eq(st.st_mode & 0777, 0600);
 	cr_assert_null(strstr(text, token));
-	free(token);
 }
 
 #define ENTRY(id, session, role)                           \

@@ -16,7 +16,7 @@ static void on_tick(uv_timer_t *timer)
 
 static void open_all(void)
 {
-	memory_api_open();
+	memory_shell_open();
 	mcp = (struct mcp){.dispatcher = &memory_api.dispatcher, .loop = &memory_api.loop};
 	cr_assert_eq(uv_timer_init(&memory_api.loop, &mcp.tick), 0);
 	uv_timer_start(&mcp.tick, on_tick, 1, 1);
@@ -56,7 +56,6 @@ static const char *read_notice(uint64_t caller)
 Test(api_mcp_detached, next_server_reports_their_end)
 {
 	char want[256];
-	memory_shell_start("s");
 	const struct exec *e = begin("s", ME);
 	snprintf(want, sizeof want, "s/%s has ended: exit code 3", e->id);
 	memory_api_restart();
@@ -72,7 +71,6 @@ Test(api_mcp_detached, next_server_reports_their_end)
 Test(api_mcp_detached, command_that_ended_without_a_server)
 {
 	char want[256];
-	memory_shell_start("s");
 	memory_shell_start("t");
 	begin("t", ME);
 	const struct exec *e = begin("s", ME);
@@ -85,7 +83,6 @@ Test(api_mcp_detached, command_that_ended_without_a_server)
 
 Test(api_mcp_detached, ended_commands_and_those_of_no_caller_are_not_reported)
 {
-	memory_shell_start("s");
 	begin("s", ME);
 	memory_shell_end("s", 0);
 	begin("s", 0);
@@ -98,7 +95,6 @@ Test(api_mcp_detached, ended_commands_and_those_of_no_caller_are_not_reported)
 
 Test(api_mcp_detached, command_is_forgotten_with_its_session)
 {
-	memory_shell_start("s");
 	begin("s", ME);
 	memory_api_restart();
 	cr_expect_eq(memory_api.sessions.executors.unreported, 1);
@@ -113,7 +109,6 @@ Test(api_mcp_detached, queued_command_is_reported_as_not_started)
 	struct exec *e;
 	const struct exec_options next = {
 		.command = "next", .length = 4, .caller = ME, .queue = true};
-	memory_shell_start("s");
 	begin("s", 0);
 	struct executor *x = session_executor(memory_api_session("s"));
 	cr_assert_eq(exec_start(x, &next, NULL, &e), 0);
@@ -148,7 +143,6 @@ Test(api_mcp_detached, lost_call_leaves_its_command_running)
 	char want[256];
 	uint64_t client;
 	struct mcp_call *call;
-	memory_shell_start("s");
 	call_exec(&call, "one", &client);
 	const struct exec *e = memory_shell_begin("s");
 	cr_assert(LOOP_UNTIL(&memory_api.loop, call->exec[0]));
@@ -166,7 +160,6 @@ Test(api_mcp_detached, call_cancelled_at_its_beginning_leaves_its_command_runnin
 	char want[256];
 	uint64_t client;
 	struct mcp_call *call;
-	memory_shell_start("s");
 	call_exec(&call, "one", &client);
 	cr_assert_str_eq(call->exec, "", "the command has an id already");
 	mcp_call_cancel(call, true);
@@ -187,7 +180,6 @@ static void note(uint64_t client, unsigned number)
 Test(api_mcp_detached, many_commands_of_one_client_do_not_replace_those_of_others)
 {
 	char want[256];
-	memory_shell_start("s");
 	const struct exec *e = begin("s", ME);
 	struct mcp_call mine = {.mcp = &mcp, .client = ME, .session = "s"};
 	snprintf(mine.exec, sizeof mine.exec, "%s", e->id);

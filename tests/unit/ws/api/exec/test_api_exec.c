@@ -3,7 +3,8 @@
 
 #include <errno.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
+TestSuite(api_exec_none, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
+#define SUITE .init = memory_shell_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_exec, SUITE);
 TestSuite(api_exec_read, SUITE);
 TestSuite(api_exec_cancel, SUITE);
@@ -34,11 +35,9 @@ static void print(const char *text)
 
 Test(api_exec, returns_status_output_and_range)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'make it'}");
 	memory_shell_run("s", "made\r\n\303\244\r\n", 3);
-	call_await(c);
-	cr_assert_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect_str_eq(call_text(c, "data.state"), "done");
 	cr_expect_eq(call_number(c, "data.exitCode"), 3);
 	cr_expect_eq(call_number(c, "data.pipeStatus.0"), 3);
@@ -59,7 +58,6 @@ Test(api_exec, other_formats)
 	static const char *const bodies[] = {
 		"{'command':'x','format':'raw'}", "{'command':'x','format':'base64'}"};
 	static const char *const outputs[] = {"a\r\n", "YQ0K"};
-	memory_shell_start("s");
 	for (size_t i = 0; i < 2; i++) {
 		struct call *c = memory_api_begin(EXEC, bodies[i]);
 		memory_shell_run("s", "a\r\n", 0);
@@ -70,7 +68,6 @@ Test(api_exec, other_formats)
 
 Test(api_exec, output_is_truncated_on_request)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'x','maxOutput':4}");
 	memory_shell_run("s", "0123456789", 0);
 	call_await(c);
@@ -146,23 +143,21 @@ Test(api_exec, invalid_requests)
 		{EXEC, "{'command':'x','fork':true,'yieldMs':1}", INVALID, "yieldMs"},
 		{EXEC, "{'command':'x'}", 403, "READ_ONLY", NULL, BY_VIEWER},
 		{EXEC, "{'command':'x'}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
-	memory_shell_start("s");
 	EXPECT_REFUSED(cases);
 	cr_expect_str_eq(memory_holder_take_input(memory_api_holder("s")), "");
 	struct call *c = memory_api_call("GET /api/session/s/exec", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "data")), 0);
 }
 
-Test(api_exec, shell_without_integration)
+Test(api_exec_none, shell_without_integration)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(EXEC, "{'command':'x'}");
-	cr_expect_eq(call_status(c), 409);
-	cr_expect_str_eq(call_code(c), "EXEC_UNSUPPORTED");
+	call_expect(c, 409, "EXEC_UNSUPPORTED");
 	cr_expect_str_eq(call_text(c, "context.shell"), "/bin/sh");
 }
 
-Test(api_exec, session_that_starts_or_has_ended)
+Test(api_exec_none, session_that_starts_or_has_ended)
 {
 	memory_api_start_slow("s");
 	struct call *c = memory_api_call(EXEC, "{'command':'x'}");
@@ -177,20 +172,17 @@ Test(api_exec, session_that_starts_or_has_ended)
 	static const char *const bodies[] = {"{'command':'x'}", "{'command':'x','fork':true}"};
 	for (size_t i = 0; i < 2; i++) {
 		c = memory_api_call(EXEC, bodies[i]);
-		cr_expect_eq(call_status(c), 410);
-		cr_expect_str_eq(call_code(c), "SESSION_TERMINATED");
+		call_expect(c, 410, "SESSION_TERMINATED");
 		cr_expect_eq(call_number(c, "context.exitCode"), 4);
 	}
 }
 
 Test(api_exec, one_at_a_time)
 {
-	memory_shell_start("s");
 	struct call *first = memory_api_begin(EXEC, "{'command':'one'}");
 	const struct exec *e = memory_shell_begin("s");
 	struct call *busy = memory_api_call(EXEC, "{'command':'two'}");
-	cr_expect_eq(call_status(busy), 409);
-	cr_expect_str_eq(call_code(busy), "RESOURCE_BUSY");
+	call_expect(busy, 409, "RESOURCE_BUSY");
 	cr_expect_str_eq(call_text(busy, "context.exec.id"), e->id);
 	struct call *next = memory_api_begin(EXEC, "{'command':'three','queue':true}");
 	struct call *list = memory_api_call("GET /api/session/s/exec", NULL);
@@ -207,19 +199,16 @@ Test(api_exec, one_at_a_time)
 
 Test(api_exec, queue_is_limited)
 {
-	memory_shell_start("s");
 	memory_api_begin(EXEC, "{'command':'one'}");
 	memory_shell_begin("s");
 	for (unsigned i = 0; i < EXECS_QUEUED_MAX; i++)
 		memory_api_begin(EXEC, "{'command':'next','queue':true}");
 	struct call *c = memory_api_call(EXEC, "{'command':'next','queue':true}");
-	cr_expect_eq(call_status(c), 429);
-	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	call_expect(c, 429, "LIMIT_REACHED");
 }
 
 Test(api_exec, queue_time_is_limited)
 {
-	memory_shell_start("s");
 	memory_api_begin(EXEC, "{'command':'one'}");
 	memory_shell_begin("s");
 	struct call *c = memory_api_call(EXEC, "{'command':'two','queue':true,'queueMs':1}");
@@ -231,7 +220,6 @@ Test(api_exec, queue_time_is_limited)
 
 Test(api_exec, yields_and_can_be_read_later)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_call(EXEC, "{'command':'slow','yieldMs':0}");
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_str_eq(call_text(c, "data.state"), "starting");
@@ -256,7 +244,6 @@ Test(api_exec, yields_and_can_be_read_later)
 
 Test(api_exec, same_key_is_the_same_command)
 {
-	memory_shell_start("s");
 	struct call *a = memory_api_begin(EXEC, "{'command':'one','key':'k'}");
 	struct call *b = memory_api_begin(EXEC, "{'command':'one','key':'k'}");
 	static const struct refused other[] = {
@@ -272,7 +259,6 @@ Test(api_exec, same_key_is_the_same_command)
 
 Test(api_exec, session_is_deleted_during_the_command)
 {
-	memory_shell_start("s");
 	struct call *runs = memory_api_begin(EXEC, "{'command':'one'}");
 	const struct exec *e = memory_shell_begin("s");
 	struct call *queued = memory_api_begin(EXEC, "{'command':'two','queue':true}");
@@ -289,13 +275,11 @@ Test(api_exec, session_is_deleted_during_the_command)
 
 Test(api_exec, shell_exits_during_the_command)
 {
-	memory_shell_start("s");
 	struct call *runs = memory_api_begin(EXEC, "{'command':'exit 5'}");
 	memory_shell_begin("s");
 	struct call *queued = memory_api_begin(EXEC, "{'command':'two','queue':true}");
 	memory_holder_exit(memory_api_holder("s"), 5 << 8);
-	call_await(runs);
-	cr_expect_eq(call_status(runs), 200);
+	call_expect(runs, 200, "");
 	cr_expect_eq(call_number(runs, "data.exitCode"), 5);
 	cr_expect_str_eq(call_text(runs, "data.endedBy"), "shell");
 	call_await(queued);
@@ -305,19 +289,16 @@ Test(api_exec, shell_exits_during_the_command)
 
 Test(api_exec, holder_dies_during_the_command)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'x'}");
 	memory_shell_begin("s");
 	memory_holder_die(memory_api_holder("s"));
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect_str_eq(call_text(c, "data.endedBy"), "unknown");
 	cr_expect(call_is_null(c, "data.exitCode"));
 }
 
 Test(api_exec, command_continues_without_its_client)
 {
-	memory_shell_start("s");
 	call_end(memory_api_begin(EXEC, "{'command':'x'}"));
 	const struct exec *e = memory_shell_begin("s");
 	call_end(get_exec(e, "?waitMs=60000"));
@@ -329,24 +310,18 @@ Test(api_exec, command_continues_without_its_client)
 
 Test(api_exec, server_exits_during_the_command)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'x'}");
 	memory_shell_begin("s");
 	memory_api_end_tables();
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect_str_eq(call_text(c, "data.endedBy"), "lost");
 }
 
 Test(api_exec, hostile_commands_are_reported_unchanged)
 {
-	memory_shell_start("s");
 	for (const char *const *text = memory_api_hostile; *text; text++) {
-		json_t *body = json_pack("{s:s, s:s}", "command", *text, "label", "x");
-		char *dumped = json_dumps(body, 0);
-		struct call *c = memory_api_ask(&(struct ask){.line = EXEC, .body = dumped});
-		free(dumped);
-		json_decref(body);
+		struct call *c = memory_api_send(
+			EXEC, json_pack("{s:s, s:s}", "command", *text, "label", "x"));
 		if (!c->answered)
 			memory_shell_run("s", *text, 0);
 		call_await(c);
@@ -366,7 +341,6 @@ Test(api_exec_read, invalid_queries)
 		"/stream?cursor=1.2", "/stream?cursor=1.1.1"};
 	static const char *const fields[] = {"format", "waitMs", "waitMs", "from", "bytes",
 		"format", "cursor", "cursor", "cursor"};
-	memory_shell_start("s");
 	memory_api_call(EXEC, "{'command':'x','yieldMs':0}");
 	const struct exec *e = memory_shell_begin("s");
 	for (size_t i = 0; i < 9; i++) {
@@ -387,19 +361,14 @@ Test(api_exec_read, unknown_commands)
 		{"GET /api/session/s/exec/%2e%2e", NULL, 404, "EXEC_NOT_FOUND"},
 		{"GET /api/session/s/exec/%2e%2e%2fmeta.json", NULL, 404, "UNKNOWN_ERROR"},
 		{"GET /api/session/s/exec/" LONG_128 "x", NULL, 404, "UNKNOWN_ERROR"}};
-	memory_shell_start("s");
 	EXPECT_REFUSED(cases);
 }
 
 Test(api_exec_read, as_a_stream)
 {
-	char line[160];
-	memory_shell_start("s");
 	memory_api_call(EXEC, "{'command':'x','yieldMs':0}");
 	const struct exec *e = memory_shell_begin("s");
-	snprintf(line, sizeof line, "GET /api/session/s/exec/%s/stream", e->id);
-	struct call *c = memory_api_call(line, NULL);
-	struct call *gone = memory_api_call(line, NULL);
+	struct call *c = get_exec(e, "/stream"), *gone = get_exec(e, "/stream");
 	cr_assert(call_event(c, "start"));
 	cr_assert(call_event(gone, "start"));
 	print("hello\r\n");
@@ -414,12 +383,9 @@ Test(api_exec_read, as_a_stream)
 
 Test(api_exec_read, stream_ends_with_its_session)
 {
-	char line[160];
-	memory_shell_start("s");
 	memory_api_call(EXEC, "{'command':'x','yieldMs':0}");
 	const struct exec *e = memory_shell_begin("s");
-	snprintf(line, sizeof line, "GET /api/session/s/exec/%s/stream", e->id);
-	struct call *c = memory_api_call(line, NULL);
+	struct call *c = memory_api_get("GET /api/session/s/exec/%s/stream", e->id);
 	cr_assert(call_event(c, "start"));
 	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
 	while (call_event(c, NULL))
@@ -428,13 +394,11 @@ Test(api_exec_read, stream_ends_with_its_session)
 
 Test(api_exec_cancel, queued_command)
 {
-	memory_shell_start("s");
 	memory_api_begin(EXEC, "{'command':'one'}");
 	memory_shell_begin("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'two','queue':true}");
 	struct call *end = cancel(session_executor(memory_api_session("s"))->queue, NULL);
-	call_await(end);
-	cr_expect_eq(call_status(end), 200);
+	call_expect(end, 200, "");
 	cr_expect_str_eq(call_text(end, "data.endedBy"), "cancelled");
 	call_await(c);
 	cr_expect_str_eq(call_text(c, "data.endedBy"), "cancelled");
@@ -442,14 +406,12 @@ Test(api_exec_cancel, queued_command)
 
 Test(api_exec_cancel, ended_command_is_unchanged)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'one'}");
 	const struct exec *e = memory_shell_begin("s");
 	memory_shell_end("s", 0);
 	call_await(c);
 	struct call *end = cancel(e, NULL);
-	call_await(end);
-	cr_expect_eq(call_status(end), 200);
+	call_expect(end, 200, "");
 	cr_expect_str_eq(call_text(end, "data.endedBy"), "command");
 	cr_expect_eq(json_array_size(call_get(end, "data.signalsSent")), 0);
 }
@@ -457,12 +419,10 @@ Test(api_exec_cancel, ended_command_is_unchanged)
 /* The shell has no foreground job, and is not killed itself. */
 Test(api_exec_cancel, unkillable_command_continues_and_is_reported)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'while :; do :; done'}");
 	const struct exec *e = memory_shell_begin("s");
 	struct call *end = cancel(e, "{'signal':'TERM','graceMs':10}");
-	call_await(end);
-	cr_expect_eq(call_status(end), 200);
+	call_expect(end, 200, "");
 	cr_expect_str_eq(call_text(end, "data.state"), "running");
 	cr_expect(call_is_true(end, "data.unkillable"));
 	cr_expect_not(c->answered);
@@ -474,7 +434,6 @@ Test(api_exec_cancel, unkillable_command_continues_and_is_reported)
 
 Test(api_exec_cancel, client_may_disconnect)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'sleep'}");
 	const struct exec *e = memory_shell_begin("s");
 	call_end(cancel(e, "{'graceMs':60000}"));
@@ -490,7 +449,6 @@ Test(api_exec_cancel, invalid_requests)
 	} cases[] = {{"{'signal':1}", "signal"}, {"{'signal':''}", "signal"},
 		{"{'signal':'STOPIT'}", "signal"}, {"{'graceMs':9}", "graceMs"},
 		{"{'graceMs':60001}", "graceMs"}, {"{'graceMs':'x'}", "graceMs"}, {"[]", "body"}};
-	memory_shell_start("s");
 	memory_api_begin(EXEC, "{'command':'one'}");
 	const struct exec *e = memory_shell_begin("s");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -506,14 +464,12 @@ Test(api_exec_cancel, invalid_requests)
 
 Test(api_execute, in_a_session)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'s'}");
 	memory_shell_begin("s");
 	memory_holder_say_from(memory_api_holder("s"), EVENT_SOURCE_STDOUT, "a\r\n");
 	memory_holder_say_from(memory_api_holder("s"), EVENT_SOURCE_STDERR, "b\r\n");
 	memory_shell_end("s", 2);
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect_not(call_is_true(c, "success"));
 	cr_expect_eq(call_number(c, "exitCode"), 2);
 	cr_expect_str_eq(call_text(c, "stdout"), "a", "without its last newline");
@@ -523,7 +479,6 @@ Test(api_execute, in_a_session)
 
 Test(api_execute, header_can_name_the_session)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_ask(
 		&(struct ask){.line = EXECUTE, .body = "{\"command\":\"ls\"}", .hint = "s"});
 	memory_shell_run("s", "", 0);
@@ -531,8 +486,7 @@ Test(api_execute, header_can_name_the_session)
 	cr_expect_str_eq(call_text(c, "sessionId"), "s");
 	c = memory_api_ask(
 		&(struct ask){.line = EXECUTE, .body = "{\"command\":\"ls\"}", .hint = "../s"});
-	call_await(c);
-	cr_expect_eq(call_status(c), 400);
+	call_expect(c, 400, NULL);
 	cr_expect_str_eq(call_field(c), "sessionId");
 }
 
@@ -544,17 +498,14 @@ Test(api_execute, missing_session_is_created)
 	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_RUNNING));
 	memory_shell_prompt("new");
 	memory_shell_run("new", "", 0);
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	memory_holder_refuse_next(REPORT_TERMINAL, -ENOSPC);
 	c = memory_api_call(EXECUTE, "{'command':'ls','sessionId':'newer'}");
-	cr_expect_eq(call_status(c), 500);
-	cr_expect_str_eq(call_code(c), "TOO_MANY_TERMINALS");
+	call_expect(c, 500, "TOO_MANY_TERMINALS");
 }
 
 Test(api_execute, ended_session_is_replaced)
 {
-	memory_shell_start("s");
 	const struct session *s = memory_api_session("s");
 	memory_holder_exit(memory_api_holder("s"), 0);
 	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
@@ -564,11 +515,10 @@ Test(api_execute, ended_session_is_replaced)
 	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_RUNNING));
 	memory_shell_prompt("s");
 	memory_shell_run("s", "", 0);
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 }
 
-Test(api_execute, number_of_sessions_is_limited)
+Test(api_exec_none, number_of_sessions_is_limited)
 {
 	for (unsigned i = 0; i < MEMORY_API_SESSIONS; i++)
 		cr_assert_eq(
@@ -579,7 +529,7 @@ Test(api_execute, number_of_sessions_is_limited)
 	EXPECT_REFUSED(cases);
 }
 
-Test(api_execute, unresponsive_holder)
+Test(api_exec_none, unresponsive_holder)
 {
 	memory_api_start("s");
 	memory_api_holder("s")->backlogged = true;
@@ -597,39 +547,30 @@ Test(api_execute, session_is_deleted_while_it_starts)
 	struct call *gone = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'new'}");
 	call_end(gone);
 	memory_api_begin("POST /api/session/delete", "{'sessionId':'new'}");
-	call_await(c);
-	cr_expect_eq(call_status(c), 409);
-	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
+	call_expect(c, 409, "OPERATION_INTERRUPTED");
 }
 
 Test(api_execute, shell_exits_during_the_command)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXECUTE, "{'command':'exit 3','sessionId':'s'}");
 	memory_shell_begin("s");
 	struct call *next = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'s'}");
 	memory_holder_exit(memory_api_holder("s"), 3 << 8);
-	call_await(c);
-	cr_expect_eq(call_status(c), 410);
-	cr_expect_str_eq(call_code(c), "SESSION_TERMINATED");
+	call_expect(c, 410, "SESSION_TERMINATED");
 	call_await(next);
 	cr_expect_str_eq(call_code(next), "SESSION_TERMINATED");
 }
 
 Test(api_execute, session_is_deleted_during_the_command)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'s'}");
 	memory_shell_begin("s");
 	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
-	call_await(c);
-	cr_expect_eq(call_status(c), 410);
-	cr_expect_str_eq(call_code(c), "SESSION_DESTROYED");
+	call_expect(c, 410, "SESSION_DESTROYED");
 }
 
 Test(api_execute, as_a_stream)
 {
-	memory_shell_start("s");
 	struct call *c = memory_api_begin(
 		"POST /api/execute/stream", "{'command':'ls','sessionId':'s'}");
 	memory_shell_begin("s");
@@ -662,7 +603,6 @@ Test(api_execute, invalid_requests)
 	}
 	static const struct refused cases[] = {
 		BOTH(EXECUTE), IN_S(EXECUTE), IN_S("POST /api/execute/stream")};
-	memory_shell_start("s");
 	EXPECT_REFUSED(cases);
 	cr_expect_str_eq(memory_holder_take_input(memory_api_holder("s")), "");
 }

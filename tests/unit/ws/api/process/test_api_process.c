@@ -14,8 +14,6 @@
 #define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
 TestSuite(api_process, SUITE);
 TestSuite(api_process_start, SUITE);
-TestSuite(api_process_output, SUITE);
-TestSuite(api_process_wait, SUITE);
 
 #define START "POST /api/process/start"
 #define WAIT "POST /api/process/p/wait"
@@ -31,8 +29,7 @@ static void start_as(const char *id, const char *body)
 {
 	struct call *c = memory_api_begin(START, body);
 	begin_command(id);
-	call_await(c);
-	cr_assert_eq(call_status(c), 200, "%s", call_body(c));
+	call_expect(c, 200, "");
 	call_end(c);
 }
 
@@ -40,6 +37,16 @@ static void start(void)
 {
 	start_as("p", "{'command':'serve','processId':'p'}");
 }
+
+static void open_with_process(void)
+{
+	memory_api_open();
+	start();
+}
+
+#define WITH_PROCESS .init = open_with_process, .fini = memory_api_close, .timeout = 60
+TestSuite(api_process_output, WITH_PROCESS);
+TestSuite(api_process_wait, WITH_PROCESS);
 
 static void print(enum event_source source, const char *text)
 {
@@ -88,8 +95,7 @@ Test(api_process_start, is_answered_once_the_command_runs)
 	struct call *show = memory_api_call("GET /api/process/p", NULL);
 	cr_expect_str_eq(call_text(show, "process.status"), "starting");
 	begin_command("p");
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect_str_eq(call_text(c, "processId"), "p");
 	cr_expect_eq(call_number(c, "pid"), 2147483600);
 	cr_expect_str_eq(call_text(c, "status"), "running");
@@ -183,8 +189,7 @@ Test(api_process_start, id_in_use_is_refused)
 {
 	start();
 	struct call *c = memory_api_call(START, "{'command':'x','processId':'p'}");
-	cr_expect_eq(call_status(c), 409);
-	cr_expect_str_eq(call_code(c), "PROCESS_ALREADY_EXISTS");
+	call_expect(c, 409, "PROCESS_ALREADY_EXISTS");
 	cr_expect_str_eq(call_text(c, "context.processId"), "p");
 	end_all(0);
 	start_as("p", "{'command':'again','processId':'p'}");
@@ -198,8 +203,7 @@ Test(api_process_start, number_of_processes_is_limited)
 	start_as("b", "{'command':'x','processId':'b'}");
 	start_as("c", "{'command':'x','processId':'c'}");
 	struct call *c = memory_api_call(START, "{'command':'x'}");
-	cr_expect_eq(call_status(c), 429);
-	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	call_expect(c, 429, "LIMIT_REACHED");
 	cr_expect_eq(call_number(c, "context.maxProcesses"), MEMORY_API_PROCESSES);
 }
 
@@ -231,21 +235,16 @@ Test(api_process_start, holder_dies_or_supervisor_exits_while_starting)
 {
 	struct call *c = memory_api_begin(START, "{'command':'x','processId':'p'}");
 	memory_holder_die(memory_api_process_holder("p"));
-	call_await(c);
-	cr_expect_eq(call_status(c), 500);
-	cr_expect_str_eq(call_code(c), "PROCESS_ERROR");
+	call_expect(c, 500, "PROCESS_ERROR");
 	c = memory_api_begin(START, "{'command':'x','processId':'q'}");
 	memory_holder_exit(memory_api_process_holder("q"), 126 << 8);
-	call_await(c);
-	cr_expect_eq(call_status(c), 500);
-	cr_expect_str_eq(call_code(c), "PROCESS_ERROR");
+	call_expect(c, 500, "PROCESS_ERROR");
 	/* Both, before the server reads of the exit. */
 	c = memory_api_begin(START, "{'command':'x','processId':'r'}");
 	memory_api_settle();
 	memory_holder_exit(memory_api_process_holder("r"), 126 << 8);
 	memory_holder_die(memory_api_process_holder("r"));
-	call_await(c);
-	cr_expect_str_eq(call_code(c), "PROCESS_ERROR");
+	call_expect(c, 500, "PROCESS_ERROR");
 	cr_expect_eq(memory_api.processes.counters.ended, 0);
 }
 
@@ -311,9 +310,7 @@ Test(api_process, all_are_listed)
 		"starting", "running", "completed", "failed", "killed", "error"};
 	static const size_t counts[] = {0, 1, 0, 1, 0, 0};
 	for (size_t i = 0; i < 6; i++) {
-		char line[64];
-		snprintf(line, sizeof line, "GET /api/process/list?status=%s", words[i]);
-		c = memory_api_call(line, NULL);
+		c = memory_api_get("GET /api/process/list?status=%s", words[i]);
 		cr_expect_eq(json_array_size(call_get(c, "processes")), counts[i], "%s", words[i]);
 	}
 	static const struct refused cases[] = {
@@ -493,7 +490,6 @@ Test(api_process, invalid_input)
 
 Test(api_process_output, of_both_streams)
 {
-	start();
 	print(EVENT_SOURCE_STDOUT, "out\r\n");
 	print(EVENT_SOURCE_STDERR, "err\r\n");
 	print(EVENT_SOURCE_STDOUT, "\303\244");
@@ -530,7 +526,6 @@ Test(api_process_output, invalid_queries)
 		{OUTPUT "?encoding=utf8", NULL, INVALID, "encoding"},
 		{"GET /api/process/p/stream?cursor=x", NULL, INVALID, "cursor"},
 		{"GET /api/process/p/stream?cursor=9223372036854775808", NULL, INVALID, "cursor"}};
-	start();
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(memory_api_status(OUTPUT "?cursor=9223372036854775807", NULL), 200);
 }
@@ -545,7 +540,6 @@ static int viewers(void)
 
 Test(api_process_output, can_be_waited_for)
 {
-	start();
 	struct call *out = memory_api_begin(OUTPUT "?stream=stdout&waitMs=60000", NULL);
 	struct call *gone = memory_api_begin(OUTPUT "?waitMs=60000", NULL);
 	struct call *never = memory_api_call(OUTPUT "?waitMs=1", NULL);
@@ -567,23 +561,19 @@ Test(api_process_output, can_be_waited_for)
 
 Test(api_process_output, process_is_removed_while_a_request_waits)
 {
-	start();
 	struct call *c = memory_api_begin(OUTPUT "?waitMs=60000", NULL);
 	struct call *stream = memory_api_call("GET /api/process/p/stream", NULL);
 	struct call *wait = memory_api_begin(WAIT, "{'for':'exit'}");
 	cr_assert(call_event(stream, "process_info"));
 	cr_expect_eq(memory_api_status("DELETE /api/process/p?remove=1&graceMs=0", NULL), 200);
-	call_await(c);
-	cr_expect_eq(call_status(c), 404, "%s", call_body(c));
-	call_await(wait);
-	cr_expect_eq(call_status(wait), 404, "%s", call_body(wait));
+	call_expect(c, 404, NULL);
+	call_expect(wait, 404, NULL);
 	while (call_event(stream, NULL))
 		cr_expect_str_neq(call_text(stream, "type"), "stdout");
 }
 
 Test(api_process_output, stream)
 {
-	start();
 	struct call *c = memory_api_call("GET /api/process/p/stream", NULL);
 	struct call *gone = memory_api_call("GET /api/process/p/stream", NULL);
 	cr_assert(call_event(c, "process_info"));
@@ -607,7 +597,6 @@ Test(api_process_output, stream)
 
 Test(api_process_output, bytes_other_than_text)
 {
-	start();
 	print(EVENT_SOURCE_STDOUT, "\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xe2\x82");
 	static const char *const lines[] = {"GET /api/process/p/logs", OUTPUT,
 		OUTPUT "?cursor=1&limit=1", OUTPUT "?encoding=base64"};
@@ -635,13 +624,11 @@ Test(api_process_wait, invalid_requests)
 		{WAIT, "{'for':'log','pattern':'a','cursor':-1}", INVALID, "cursor"},
 		{WAIT, "{'for':'port'}", 400, "INVALID_PORT"},
 		{WAIT, "{'for':'port','port':80,'mode':'udp'}", INVALID, "mode"}};
-	start();
 	EXPECT_REFUSED(cases);
 }
 
 Test(api_process_wait, for_a_line)
 {
-	start();
 	struct call *c = memory_api_begin(WAIT, "{'for':'log','pattern':'Ready'}");
 	struct call *other = memory_api_begin(
 		WAIT, "{'for':'log','regex':'port [0-9]+$','stream':'stderr'}");
@@ -649,8 +636,7 @@ Test(api_process_wait, for_a_line)
 	print(EVENT_SOURCE_STDERR, "port 80");
 	cr_expect_not(c->answered || other->answered);
 	print(EVENT_SOURCE_STDOUT, "dy.");
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect_str_eq(call_text(c, "match"), "Ready");
 	cr_expect_str_eq(call_text(c, "stream"), "stdout");
 	print(EVENT_SOURCE_STDERR, "80\r\n");
@@ -661,7 +647,6 @@ Test(api_process_wait, for_a_line)
 
 Test(api_process_wait, earlier_output_counts_unless_it_is_before_the_cursor)
 {
-	start();
 	print(EVENT_SOURCE_STDOUT, "ready\n");
 	struct call *c = memory_api_call(WAIT, "{'for':'log','pattern':'ready'}");
 	cr_expect_str_eq(call_text(c, "match"), "ready");
@@ -676,17 +661,13 @@ Test(api_process_wait, earlier_output_counts_unless_it_is_before_the_cursor)
 
 Test(api_process_wait, for_its_end)
 {
-	start();
 	struct call *c = memory_api_begin(WAIT, "{'for':'exit'}");
 	struct call *line = memory_api_begin(WAIT, "{'for':'log','pattern':'never'}");
 	print(EVENT_SOURCE_STDERR, "oops");
 	end_command(1 << 8);
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect_eq(call_number(c, "exitCode"), 1);
-	call_await(line);
-	cr_expect_eq(call_status(line), 500);
-	cr_expect_str_eq(call_code(line), "PROCESS_EXITED_BEFORE_READY");
+	call_expect(line, 500, "PROCESS_EXITED_BEFORE_READY");
 	cr_expect_eq(call_number(line, "context.exitCode"), 1);
 	cr_expect_str_eq(call_text(line, "context.stdout"), "");
 	cr_expect_str_eq(call_text(line, "context.stderr"), "oops");
@@ -694,16 +675,13 @@ Test(api_process_wait, for_its_end)
 
 Test(api_process_wait, not_for_ever)
 {
-	start();
 	struct call *c = memory_api_call(WAIT, "{'for':'log','pattern':'x','timeoutMs':1}");
-	cr_expect_eq(call_status(c), 408);
-	cr_expect_str_eq(call_code(c), "PROCESS_READY_TIMEOUT");
+	call_expect(c, 408, "PROCESS_READY_TIMEOUT");
 	cr_expect_eq(call_number(c, "context.timeoutMs"), 1);
 }
 
 Test(api_process_wait, client_disconnects_or_server_exits)
 {
-	start();
 	call_end(memory_api_begin(WAIT, "{'for':'exit'}"));
 	call_end(memory_api_begin(WAIT, "{'for':'log','pattern':'x'}"));
 	call_end(memory_api_begin(WAIT, "{'for':'port','port':1,'interval':1000}"));

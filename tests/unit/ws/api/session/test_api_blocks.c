@@ -1,14 +1,13 @@
 /* Blocks: listing, and reading their output. */
 #include "tests/lib/memory_shell.h"
 
-TestSuite(api_blocks, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
+TestSuite(api_blocks, .init = memory_shell_open, .fini = memory_api_close, .timeout = 60);
 
 #define BLOCKS "GET /api/session/s/blocks"
 
 /* Three blocks: of a person, of a program with status 2, and a running one. */
 static void make_blocks(void)
 {
-	memory_shell_start("s");
 	memory_shell_human("s", "echo hello", "hello\r\n", 0);
 	memory_api_begin("POST /api/session/s/exec", "{'command':'make all','label':'agent'}");
 	memory_shell_run("s", "\033[31mmade\033[m\r\n", 2);
@@ -20,10 +19,8 @@ static void make_blocks(void)
 
 static size_t count(const char *query)
 {
-	char line[256];
-	snprintf(line, sizeof line, BLOCKS "%s", query);
-	struct call *c = memory_api_call(line, NULL);
-	cr_assert_eq(call_status(c), 200, "%s: %s", line, call_body(c));
+	struct call *c = memory_api_get(BLOCKS "%s", query);
+	call_expect(c, 200, "");
 	size_t n = json_array_size(call_get(c, "blocks"));
 	call_end(c);
 	return n;
@@ -61,13 +58,10 @@ Test(api_blocks, filters)
 
 Test(api_blocks, pages)
 {
-	char line[128];
 	make_blocks();
 	struct call *c = memory_api_call(BLOCKS "?limit=2", NULL);
 	cr_expect_str_eq(call_text(c, "blocks.0.command"), "make all");
-	snprintf(line, sizeof line, BLOCKS "?limit=2&before=%lld",
-		(long long)call_number(c, "next"));
-	c = memory_api_call(line, NULL);
+	c = memory_api_get(BLOCKS "?limit=2&before=%lld", (long long)call_number(c, "next"));
 	cr_expect_eq(json_array_size(call_get(c, "blocks")), 1);
 	cr_expect_str_eq(call_text(c, "blocks.0.command"), "echo hello");
 	cr_expect(call_is_null(c, "next"));
@@ -93,31 +87,26 @@ Test(api_blocks, output_of_a_block)
 		{"?format=bytes", "\033[31mmade\033[m\r\n"}, {"?head=2", "ma"}, {"?tail=2", "e\n"},
 		{"?head=1&tail=1", "m\n"}, {"?head=0", ""}, {"?head=8388608", "made\n"},
 		{"?from=0&to=0", ""}};
-	char line[160];
 	make_blocks();
 	const char *id = id_of(1);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		snprintf(line, sizeof line, BLOCKS "/%s/output%s", id, cases[i].query);
-		struct call *c = memory_api_call(line, NULL);
-		cr_expect_eq(call_status(c), 200, "%s", line);
+		struct call *c = memory_api_get(BLOCKS "/%s/output%s", id, cases[i].query);
+		cr_expect_eq(call_status(c), 200, "%s", c->line);
 		size_t length = c->request->reply.length;
-		cr_expect_eq(
-			length, strlen(cases[i].want), "%s: %.*s", line, (int)length, call_body(c));
+		cr_expect_eq(length, strlen(cases[i].want), "%s: %.*s", c->line, (int)length,
+			call_body(c));
 		if (length == strlen(cases[i].want))
-			cr_expect_arr_eq(call_body(c), cases[i].want, length, "%s", line);
+			cr_expect_arr_eq(call_body(c), cases[i].want, length, "%s", c->line);
 		cr_expect_str_eq(call_header(c, "Ringside-Lost"), "0");
 		call_end(c);
 	}
-	snprintf(line, sizeof line, BLOCKS "/%s/output?format=json&head=1", id);
-	struct call *c = memory_api_call(line, NULL);
+	struct call *c = memory_api_get(BLOCKS "/%s/output?format=json&head=1", id);
 	cr_expect_str_eq(call_text(c, "text"), "m");
 	cr_expect(call_is_true(c, "truncated"));
 	cr_expect_eq(call_number(c, "omitted"), 4);
-	snprintf(line, sizeof line, BLOCKS "/%s/output", id_of(2));
-	c = memory_api_call(line, NULL);
+	c = memory_api_get(BLOCKS "/%s/output", id_of(2));
 	cr_expect_eq(c->request->reply.length, 6, "a running block has its output so far");
-	snprintf(line, sizeof line, BLOCKS "/%s", id);
-	c = memory_api_call(line, NULL);
+	c = memory_api_get(BLOCKS "/%s", id);
 	cr_expect_str_eq(call_text(c, "block.id"), id);
 }
 
@@ -128,7 +117,6 @@ static const char *make_expensive_block(void)
 	static const char scrolled[] = "\033[2;24r\033[24H";
 	memset(text, '\n', sizeof text - 1);
 	memcpy(text, scrolled, sizeof scrolled - 1);
-	memory_shell_start("s");
 	cr_assert_eq(
 		memory_api_status("POST /api/session/s/resize", "{'cols':1000,'rows':24}"), 200);
 	memory_shell_human("s", "expensive", text, 0);
@@ -137,9 +125,7 @@ static const char *make_expensive_block(void)
 
 Test(api_blocks, interrupted_drawing_reports_where_to_continue)
 {
-	char line[160];
-	snprintf(line, sizeof line, BLOCKS "/%s/output?format=json", make_expensive_block());
-	struct call *c = memory_api_call(line, NULL);
+	struct call *c = memory_api_get(BLOCKS "/%s/output?format=json", make_expensive_block());
 	cr_assert_eq(call_status(c), 200);
 	cr_expect(call_is_true(c, "truncated"));
 	cr_expect_eq(call_number(c, "omitted"), 0);
@@ -159,8 +145,7 @@ Test(api_blocks, output_for_links_is_drawn_in_turn_for_owners_at_once)
 	cr_assert_not(second->answered);
 	cr_assert_eq(memory_api_status(line, NULL), 200);
 	call_end(gone);
-	call_await(second);
-	cr_assert_eq(call_status(second), 200);
+	call_expect(second, 200, "");
 	/* If a client disconnects while a thread draws, its turn ends with the thread. */
 	struct call *out = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
 	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.drawing_rota.busy == 1));

@@ -118,23 +118,13 @@ Test(api_create, invalid_fields_are_named)
 	cr_expect_eq(memory_holders_count(), 0);
 }
 
-/* A body with one text field. */
-static char *body_with(const char *field, const char *text)
-{
-	json_t *body = json_pack("{s:s, s:s}", "shell", "/bin/sh", field, text);
-	char *out = json_dumps(body, 0);
-	json_decref(body);
-	return out;
-}
-
 Test(api_create, hostile_texts_are_accepted_or_refused)
 {
 	static const char *const fields[] = {"id", "name", "cwd", "onShellExit"};
 	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
 		for (const char *const *text = memory_api_hostile; *text; text++) {
-			char *body = body_with(fields[f], *text);
-			struct call *c = memory_api_ask(&(struct ask){.line = CREATE, .body = body});
-			free(body);
+			struct call *c = memory_api_send(CREATE,
+				json_pack("{s:s, s:s}", "shell", "/bin/sh", fields[f], *text));
 			call_await(c);
 			cr_expect(call_status(c) == 200 || call_status(c) == 400, "%s '%s': %s",
 				fields[f], *text, call_body(c));
@@ -149,24 +139,19 @@ Test(api_create, hostile_texts_are_accepted_or_refused)
 }
 
 /* {"id": "s", "name": count wide characters of three bytes}. */
-static char *wide_name(unsigned count)
+static json_t *wide_name(unsigned count)
 {
 	char name[3 * 129 + 1] = "";
 	for (unsigned i = 0; i < count; i++)
 		memcpy(name + 3 * (size_t)i, "\xe7\x95\x8c", 4);
-	json_t *body = json_pack("{s:s, s:s}", "id", "s", "name", name);
-	char *text = json_dumps(body, 0);
-	json_decref(body);
-	return text;
+	return json_pack("{s:s, s:s}", "id", "s", "name", name);
 }
 
 Test(api_create, names_are_counted_in_characters)
 {
 	static const char *const lines[] = {CREATE, "POST /api/session/s/rename"};
 	for (unsigned i = 0; i < 4; i++) {
-		char *body = wide_name(i % 2 == 0 ? 129 : 128);
-		struct call *c = memory_api_ask(&(struct ask){.line = lines[i / 2], .body = body});
-		free(body);
+		struct call *c = memory_api_send(lines[i / 2], wide_name(i % 2 == 0 ? 129 : 128));
 		call_await(c);
 		cr_expect_eq(call_status(c), i % 2 == 0 ? 400 : 200, "%s", call_body(c));
 		if (i % 2 == 0)
@@ -182,12 +167,9 @@ Test(api_create, names_are_returned_unchanged)
 		"x", "with \"quotes\" <b> & \\", "\xf0\x9f\x8e\xaa", " ", "\xc3\xa4"};
 	memory_api_start("s");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *body = body_with("name", names[i]);
-		struct call *c = memory_api_ask(
-			&(struct ask){.line = "POST /api/session/s/rename", .body = body});
-		free(body);
-		call_await(c);
-		cr_expect_eq(call_status(c), 200, "%s", call_body(c));
+		struct call *c = memory_api_send(
+			"POST /api/session/s/rename", json_pack("{s:s}", "name", names[i]));
+		call_expect(c, 200, "");
 		c = memory_api_call("GET /api/session/s", NULL);
 		cr_expect_str_eq(call_text(c, "data.name"), names[i]);
 	}
@@ -202,16 +184,12 @@ Test(api_create, too_many_variables)
 		json_object_set_new(env, name, json_string("x"));
 	}
 	json_object_set_new(body, "env", env);
-	char *text = json_dumps(body, 0);
-	struct call *c = memory_api_call(CREATE, text);
-	cr_expect_eq(call_status(c), 400);
+	struct call *c = memory_api_send(CREATE, json_incref(body));
+	call_expect(c, 400, NULL);
 	cr_expect_str_eq(call_field(c), "env");
 	json_object_del(env, "V256");
-	free(text);
-	text = json_dumps(body, 0);
-	cr_expect_eq(memory_api_status(CREATE, text), 200, "the largest number is accepted");
-	free(text);
-	json_decref(body);
+	call_await(c = memory_api_send(CREATE, body));
+	cr_expect_eq(call_status(c), 200, "the largest number is accepted");
 }
 
 Test(api_create, path_that_is_too_long)
@@ -236,8 +214,7 @@ Test(api_create, id_in_use_is_refused)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(CREATE, "{'id':'s'}");
-	cr_expect_eq(call_status(c), 409);
-	cr_expect_str_eq(call_code(c), "SESSION_ALREADY_EXISTS");
+	call_expect(c, 409, "SESSION_ALREADY_EXISTS");
 	cr_expect_str_eq(call_text(c, "context.sessionId"), "s");
 	cr_expect(call_is_null(c, "context.containerPlacementId"));
 }
@@ -255,8 +232,7 @@ Test(api_create, number_of_sessions_is_limited)
 	for (unsigned i = 0; i < MEMORY_API_SESSIONS; i++)
 		cr_assert_eq(memory_api_status(CREATE, "{'shell':'/bin/sh'}"), 200);
 	struct call *c = memory_api_call(CREATE, "{'shell':'/bin/sh'}");
-	cr_expect_eq(call_status(c), 429);
-	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	call_expect(c, 429, "LIMIT_REACHED");
 	cr_expect_eq(call_number(c, "context.maxSessions"), MEMORY_API_SESSIONS);
 }
 
@@ -294,9 +270,7 @@ Test(api_create, holder_dies_while_starting)
 	memory_holder_delay_next();
 	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
 	memory_holder_die(memory_api_holder("s"));
-	call_await(c);
-	cr_expect_eq(call_status(c), 500);
-	cr_expect_str_eq(call_code(c), "INTERNAL_ERROR");
+	call_expect(c, 500, "INTERNAL_ERROR");
 }
 
 Test(api_create, session_is_deleted_while_starting)
@@ -305,12 +279,9 @@ Test(api_create, session_is_deleted_while_starting)
 	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
 	struct memory_holder *h = memory_api_holder("s");
 	struct call *d = memory_api_begin("POST /api/session/delete", "{'sessionId':'s'}");
-	call_await(c);
-	cr_expect_eq(call_status(c), 409);
-	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
+	call_expect(c, 409, "OPERATION_INTERRUPTED");
 	memory_holder_answer(h);
-	call_await(d);
-	cr_expect_eq(call_status(d), 200);
+	call_expect(d, 200, "");
 }
 
 Test(api_create, session_stays_without_its_client)
@@ -328,9 +299,7 @@ Test(api_create, server_exits_while_starting)
 	memory_holder_delay_next();
 	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
 	memory_api_end_tables();
-	call_await(c);
-	cr_expect_eq(call_status(c), 409);
-	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
+	call_expect(c, 409, "OPERATION_INTERRUPTED");
 }
 
 Test(api_create, open_finds_or_creates)
@@ -361,8 +330,7 @@ Test(api_create, open_refuses_another_policy_for_the_shells_exit)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(OPEN, "{'id':'s','onShellExit':'respawn'}");
-	cr_expect_eq(call_status(c), 409);
-	cr_expect_str_eq(call_code(c), "SHELL_EXIT_POLICY");
+	call_expect(c, 409, "SHELL_EXIT_POLICY");
 	cr_expect_str_eq(call_text(c, "context.onShellExit"), "close");
 	cr_expect_eq(memory_api_status(OPEN, "{'id':'s','onShellExit':'close'}"), 200);
 }
@@ -390,6 +358,5 @@ Test(api_create, unresponsive_session_cannot_be_opened)
 	memory_api_holder("s")->backlogged = true;
 	memory_api_restart();
 	struct call *c = memory_api_call(OPEN, "{'id':'s'}");
-	cr_expect_eq(call_status(c), 409);
-	cr_expect_str_eq(call_code(c), "SESSION_UNRESPONSIVE");
+	call_expect(c, 409, "SESSION_UNRESPONSIVE");
 }

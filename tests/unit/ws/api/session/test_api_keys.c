@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
+#define SUITE .init = memory_api_open_session, .fini = memory_api_close, .timeout = 60
 TestSuite(api_keys, SUITE);
 TestSuite(api_lease, SUITE);
 
@@ -28,7 +28,6 @@ Test(api_keys, keys_are_typed_in_order)
 		{"{'text':'1','paste':'2','keys':'3','base64':'NA=='}", "1234"},
 		{"{'text':null,'keys':['x'],'paste':null,'mouse':null}", "x"},
 		{"{'submit':true}", "\r"}, {"{'text':'x','submit':false}", "x"}};
-	memory_api_start("s");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct call *c = memory_api_call(KEYS, cases[i].body);
 		cr_expect_eq(call_status(c), 200, "%s: %s", cases[i].body, call_body(c));
@@ -66,7 +65,6 @@ Test(api_keys, invalid_requests)
 		{KEYS, "{'text':'x','lease':{}}", INVALID, "lease"},
 		{KEYS, "{'text':'x','lease':'over'}", 409, "LEASED"},
 		{KEYS, "{'text':'x','lease':''}", 409, "LEASED"}};
-	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 	cr_expect_str_eq(read_input(), "", "nothing was typed");
 }
@@ -74,7 +72,6 @@ Test(api_keys, invalid_requests)
 Test(api_keys, number_of_keys_is_limited)
 {
 	static char body[3 * 4097 + 32];
-	memory_api_start("s");
 	size_t n = (size_t)sprintf(body, "{'keys':'");
 	for (unsigned i = 0; i < 4096; i++, n += 2)
 		memcpy(body + n, "x ", 2);
@@ -99,11 +96,7 @@ static struct call *type_long(const char *field, size_t length)
 	char *text = malloc(length + 1);
 	memset(text, 'x', length);
 	text[length] = '\0';
-	json_t *body = json_pack("{s:s}", field, text);
-	free(text);
-	text = json_dumps(body, 0);
-	json_decref(body);
-	struct call *c = memory_api_ask(&(struct ask){.line = KEYS, .body = text});
+	struct call *c = memory_api_send(KEYS, json_pack("{s:s}", field, text));
 	free(text);
 	call_await(c);
 	return c;
@@ -112,7 +105,6 @@ static struct call *type_long(const char *field, size_t length)
 Test(api_keys, input_beyond_the_queue_is_refused_as_a_whole)
 {
 	static const char *const fields[] = {"text", "paste"};
-	memory_api_start("s");
 	struct memory_holder *h = memory_api_holder("s");
 	for (size_t i = 0; i < 2; i++) {
 		struct call *c = type_long(fields[i], LINK_INPUT_MAX);
@@ -135,7 +127,6 @@ Test(api_keys, input_beyond_the_queue_is_refused_as_a_whole)
 
 Test(api_keys, keys_follow_the_terminals_modes)
 {
-	memory_api_start("s");
 	memory_holder_say(memory_api_holder("s"), "\033[?1h\033[?2004h");
 	memory_api_settle();
 	cr_expect_eq(memory_api_status(KEYS, "{'keys':['Up']}"), 200);
@@ -154,7 +145,6 @@ Test(api_keys, keys_follow_the_terminals_modes)
 
 Test(api_keys, the_mouse)
 {
-	memory_api_start("s");
 	static const struct refused off[] = {
 		{KEYS, "{'mouse':{'action':'click','row':1,'column':1}}", 409, "MOUSE_OFF"}};
 	EXPECT_REFUSED(off);
@@ -200,7 +190,6 @@ Test(api_keys, invalid_mouse_events)
 			"mouse.modifiers"},
 		{KEYS, MOUSE("'action':'press','row':1,'column':1,'modifiers':[1]"), INVALID,
 			"mouse.modifiers"}};
-	memory_api_start("s");
 	memory_holder_say(memory_api_holder("s"), "\033[?1003h\033[?1006h");
 	memory_api_settle();
 	EXPECT_REFUSED(cases);
@@ -211,61 +200,47 @@ Test(api_keys, invalid_mouse_events)
 
 Test(api_keys, submit_sends_a_later_enter)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
 	cr_expect_not(c->answered);
 	cr_expect_str_eq(read_input(), "ls");
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect_eq(call_number(c, "written"), 3);
 	cr_expect_str_eq(read_input(), "\r");
 }
 
 Test(api_keys, session_is_deleted_before_the_enter)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
 	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
-	call_await(c);
-	cr_expect_eq(call_status(c), 410);
-	cr_expect_str_eq(call_code(c), "SESSION_DESTROYED");
+	call_expect(c, 410, "SESSION_DESTROYED");
 }
 
 Test(api_keys, another_session_of_the_same_id_gets_no_enter)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
 	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
 	memory_api_start("s");
-	call_await(c);
-	cr_expect_eq(call_status(c), 410);
+	call_expect(c, 410, NULL);
 	cr_expect_str_eq(read_input(), "");
 }
 
 Test(api_keys, session_exits_before_the_enter)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_begin(KEYS, "{'text':'exit','submit':true}");
 	memory_holder_exit(memory_api_holder("s"), 0);
-	call_await(c);
-	cr_expect_eq(call_status(c), 410);
-	cr_expect_str_eq(call_code(c), "SESSION_TERMINATED");
+	call_expect(c, 410, "SESSION_TERMINATED");
 }
 
 Test(api_keys, session_is_leased_before_the_enter)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
 	cr_expect_eq(memory_api_status("POST /api/session/s/lease", "{'owner':'bot'}"), 200);
-	call_await(c);
-	cr_expect_eq(call_status(c), 409);
-	cr_expect_str_eq(call_code(c), "LEASED");
+	call_expect(c, 409, "LEASED");
 	cr_expect_str_eq(read_input(), "ls");
 }
 
 Test(api_keys, enter_is_sent_without_the_client)
 {
-	memory_api_start("s");
 	call_end(memory_api_begin(KEYS, "{'text':'ls','submit':true}"));
 	const struct memory_holder *h = memory_api_holder("s");
 	cr_assert(LOOP_UNTIL(&memory_api.loop, h->input_length == 3));
@@ -274,7 +249,6 @@ Test(api_keys, enter_is_sent_without_the_client)
 
 Test(api_keys, typed_input_is_noted_with_its_author)
 {
-	memory_api_start("s");
 	cr_expect_eq(memory_api_status(KEYS, "{'text':'secret','name':'Ada'}"), 200);
 	cr_expect_eq(memory_api_status("POST /api/session/s/input", "{'data':'xy'}"), 200);
 	struct call *c = memory_api_call("GET /api/session/s/typed", NULL);
@@ -316,7 +290,6 @@ static int type_with(const char *lease)
 
 Test(api_lease, prevents_other_input)
 {
-	memory_api_start("s");
 	acquire_lease("{'owner':'Ada'}");
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 409);
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'\\u0003'}"), 409, "not even Ctrl-C");
@@ -348,7 +321,6 @@ Test(api_lease, prevents_what_is_equivalent_to_typing)
 		REFUSED("POST /api/session/s/exec", "'command':'true','fork':true", BY_OWNER),
 		REFUSED("POST /api/process/start", "'command':'true','sessionId':'s'", BY_OWNER),
 		{"POST /api/session/s/signal", "{'signal':'INT','lease':7}", INVALID, "lease"}};
-	memory_api_start("s");
 	acquire_lease("{}");
 	EXPECT_REFUSED(cases);
 	const struct memory_holder *h = memory_api_holder("s");
@@ -357,7 +329,6 @@ Test(api_lease, prevents_what_is_equivalent_to_typing)
 
 Test(api_lease, advisory_lease_only_informs)
 {
-	memory_api_start("s");
 	acquire_lease("{'mode':'advisory'}");
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 200);
 	struct call *c = memory_api_call("GET /api/session/s/lease", NULL);
@@ -368,7 +339,6 @@ Test(api_lease, advisory_lease_only_informs)
 Test(api_lease, is_acquired_once_and_renewed_by_its_id)
 {
 	char body[128];
-	memory_api_start("s");
 	acquire_lease("{}");
 	static const struct refused held[] = {{LEASE, "{}", 409, "LEASED"},
 		{LEASE, "{'renew':'of another'}", 409, "LEASED"},
@@ -394,7 +364,6 @@ Test(api_lease, invalid_terms)
 		{LEASE, "{'ttlMs':'1000'}", INVALID, "ttlMs"},
 		{LEASE, "{'renew':1}", INVALID, "renew"},
 		{LEASE, "{'renew':'a\\u0000'}", INVALID, "renew"}};
-	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 	struct call *c = memory_api_call("GET /api/session/s/lease", NULL);
 	cr_expect(call_is_null(c, "lease"));
@@ -404,7 +373,6 @@ Test(api_lease, invalid_terms)
 Test(api_lease, is_released_by_its_id_or_by_an_owner)
 {
 	char line[128];
-	memory_api_start("s");
 	acquire_lease("{}");
 	static const struct refused cases[] = {
 		{"DELETE /api/session/s/lease", NULL, INVALID, "id", BY_DRIVER},
@@ -415,8 +383,7 @@ Test(api_lease, is_released_by_its_id_or_by_an_owner)
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 409);
 	snprintf(line, sizeof line, "DELETE /api/session/s/lease?id=%s", lease_id);
 	struct call *c = memory_api_ask(&(struct ask){.line = line, .by = BY_DRIVER});
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect(call_is_null(c, "lease"));
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 200);
 	cr_expect_eq(type_with(lease_id), 409, "other input may have come since");
@@ -428,19 +395,14 @@ Test(api_lease, is_released_by_its_id_or_by_an_owner)
 
 Test(api_lease, hostile_owners_are_labels_or_refused)
 {
-	memory_api_start("s");
 	for (const char *const *text = memory_api_hostile; *text; text++) {
-		json_t *body = json_pack("{s:s}", "owner", *text);
-		char *dumped = json_dumps(body, 0);
-		struct call *c = memory_api_ask(&(struct ask){.line = LEASE, .body = dumped});
+		struct call *c = memory_api_send(LEASE, json_pack("{s:s}", "owner", *text));
 		call_await(c);
 		if (call_status(c) == 200)
 			cr_expect_str_eq(call_text(c, "lease.owner"), *text);
 		else
 			cr_expect_str_eq(call_field(c), "owner", "%s", *text);
 		call_end(c);
-		free(dumped);
-		json_decref(body);
 		cr_expect_eq(memory_api_status("DELETE /api/session/s/lease", NULL), 200);
 	}
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
+#define SUITE .init = memory_api_open_session, .fini = memory_api_close, .timeout = 60
 TestSuite(api_screen, SUITE);
 TestSuite(api_search, SUITE);
 
@@ -29,7 +29,6 @@ static void print_lines(unsigned n)
 
 Test(api_screen, as_json)
 {
-	memory_api_start("s");
 	print("\033]2;a title\a\033[1;31mred\033[m plain\r\n\033[?25l\033[?2004h");
 	struct call *c = memory_api_call(SCREEN, NULL);
 	cr_expect_eq(call_status(c), 200);
@@ -55,7 +54,6 @@ Test(api_screen, as_json)
 Test(api_screen, soft_wraps_and_cells)
 {
 	char text[82];
-	memory_api_start("s");
 	snprintf(text, sizeof text, "%081d", 0);
 	print(text);
 	print("\r\n\033[4:3;48;2;1;2;3m\xe7\x95\x8c\033[m\033]8;;http://a.b/\033\\l\033]8;;\033\\");
@@ -76,7 +74,6 @@ Test(api_screen, soft_wraps_and_cells)
 
 Test(api_screen, other_formats)
 {
-	memory_api_start("s");
 	print("\033[31m<red>\033[m");
 	static const struct {
 		const char *query, *type, *has;
@@ -85,13 +82,12 @@ Test(api_screen, other_formats)
 		{"?format=html", "text/html; charset=utf-8", "&lt;red&gt;"},
 		{"?format=text&wrap=join", "text/plain; charset=utf-8", "<red>"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char line[96], *text;
-		snprintf(line, sizeof line, SCREEN "%s", cases[i].query);
-		struct call *c = memory_api_call(line, NULL);
-		cr_expect_eq(call_status(c), 200, "%s", line);
+		char *text;
+		struct call *c = memory_api_get(SCREEN "%s", cases[i].query);
+		cr_expect_eq(call_status(c), 200, "%s", c->line);
 		cr_expect_str_eq(c->request->reply.content_type, cases[i].type);
 		text = strndup(call_body(c), c->request->reply.length);
-		cr_expect_not_null(strstr(text, cases[i].has), "%s: %s", line, text);
+		cr_expect_not_null(strstr(text, cases[i].has), "%s: %s", c->line, text);
 		free(text);
 		static const char *const zero[] = {
 			"Ringside-From", "Ringside-First", "Ringside-Screen"};
@@ -101,20 +97,17 @@ Test(api_screen, other_formats)
 		cr_expect_str_eq(call_header(c, "Ringside-End"), "24");
 		cr_expect_not_null(call_header(c, "Ringside-Version"));
 		bool html = strstr(cases[i].query, "html") != NULL;
-		cr_expect_eq(call_header(c, "Content-Security-Policy") != NULL, html, "%s", line);
+		cr_expect_eq(call_header(c, "Content-Security-Policy") != NULL, html, "%s", c->line);
 	}
 }
 
 Test(api_screen, changes_since_a_version)
 {
-	char line[96];
-	memory_api_start("s");
 	print("one\r\ntwo\r\n");
 	struct call *c = memory_api_call(SCREEN, NULL);
 	json_int_t version = call_number(c, "version");
 	print("three");
-	snprintf(line, sizeof line, SCREEN "?since=%lld", (long long)version);
-	c = memory_api_call(line, NULL);
+	c = memory_api_get(SCREEN "?since=%lld", (long long)version);
 	cr_expect_str_eq(call_text(c, "lines.0.text"), "three");
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 1);
 	c = memory_api_call(SCREEN "?since=9223372036854775807", NULL);
@@ -149,13 +142,11 @@ Test(api_screen, invalid_queries)
 		{SCROLLBACK "?to=9223372036854775808", NULL, INVALID, "to"},
 		{SCROLLBACK "?from=25", NULL, 416, "RANGE_GONE"},
 		{SCROLLBACK "?from=9223372036854775807", NULL, 416, "RANGE_GONE"}};
-	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 }
 
 Test(api_screen, lines_above_the_screen)
 {
-	memory_api_start("s");
 	print_lines(40);
 	struct call *c = memory_api_call(SCROLLBACK, NULL);
 	cr_expect_eq(call_number(c, "from"), 0);
@@ -179,7 +170,6 @@ Test(api_screen, lines_above_the_screen)
 
 Test(api_screen, dropped_lines)
 {
-	memory_api_start("s");
 	print_lines(200);
 	struct call *c = memory_api_call(SCROLLBACK "?from=0", NULL);
 	cr_expect_eq(call_status(c), 416);
@@ -192,7 +182,7 @@ Test(api_screen, dropped_lines)
 
 Test(api_screen, ended_session)
 {
-	struct session *s = memory_api_start("s");
+	const struct session *s = memory_api_session("s");
 	print("the end");
 	memory_holder_exit(memory_api_holder("s"), 0);
 	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
@@ -202,7 +192,6 @@ Test(api_screen, ended_session)
 
 Test(api_screen, bytes_other_than_text_are_valid_json)
 {
-	memory_api_start("s");
 	print("\xff\xfe\xc3(\033]2;\xff title\a \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82");
 	static const char *const lines[] = {SCREEN, SCREEN "?cells=1", SCREEN "?format=text",
 		SCROLLBACK "?to=24", SEARCH "?q=("};
@@ -212,7 +201,6 @@ Test(api_screen, bytes_other_than_text_are_valid_json)
 
 Test(api_search, finds_the_newest_first)
 {
-	memory_api_start("s");
 	print_lines(40);
 	struct call *c = memory_api_call(SEARCH "?q=line+1", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "matches")), 11);
@@ -229,7 +217,6 @@ Test(api_search, finds_the_newest_first)
 
 Test(api_search, finds_output_that_has_left_the_scrollback)
 {
-	memory_api_start("s");
 	print("\033[31mold \033[1mneedle\033[m\r\n");
 	print("\033c");
 	struct call *c = memory_api_call(SEARCH "?q=NEEDLE", NULL);
@@ -241,7 +228,6 @@ Test(api_search, finds_output_that_has_left_the_scrollback)
 
 Test(api_search, continues_where_it_stopped)
 {
-	memory_api_start("s");
 	print_lines(40);
 	unsigned found = 0, requests = 0;
 	char line[128] = SEARCH "?q=line&limit=7";
@@ -278,7 +264,6 @@ Test(api_search, invalid_queries)
 		{SEARCH "?q=x&beforeOffset=x", NULL, INVALID, "beforeOffset"},
 		{SEARCH "?q=x&beforeOffset=-1", NULL, INVALID, "beforeOffset"},
 		{SEARCH "?q=x&beforeOffset=9223372036854775808", NULL, INVALID, "beforeOffset"}};
-	memory_api_start("s");
 	print_lines(3);
 	EXPECT_REFUSED(cases);
 }
@@ -289,7 +274,6 @@ Test(api_search, unusual_queries)
 		"?q=x&beforeLine=9223372036854775807", "?q=x&beforeOffset=9223372036854775807",
 		"?q=x&beforeLine=1&beforeOffset=1", "?q=.*&regex=1", "?q=$&regex=1",
 		"?q=%5E&regex=1", "?q=%0a", "?q=%c3%a4", "?q=.%2A.%2A.%2A.%2Ax&regex=1&limit=1000"};
-	memory_api_start("s");
 	print_lines(60);
 	for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
 		char line[128];

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
+TestSuite(api_session_none, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
+#define SUITE .init = memory_api_open_session, .fini = memory_api_close, .timeout = 60
 TestSuite(api_session, SUITE);
 TestSuite(api_session_input, SUITE);
 TestSuite(api_session_output, SUITE);
@@ -88,7 +89,7 @@ static void expect_served(size_t i, struct call *c)
 		requests[i].code ? requests[i].code : "");
 }
 
-Test(api_session, missing_session)
+Test(api_session_none, missing_session)
 {
 	for (size_t i = 0; i < REQUESTS; i++)
 		expect(send_as(i, BY_OWNER, NULL), 404, "SESSION_NOT_FOUND");
@@ -96,7 +97,7 @@ Test(api_session, missing_session)
 
 Test(api_session, roles)
 {
-	struct session *s = memory_api_start("s");
+	struct session *s = memory_api_session("s");
 	for (size_t i = 0; i < REQUESTS; i++) {
 		expect(send_as(i, BY_NOBODY, NULL), 401, "UNAUTHENTICATED");
 		if (requests[i].owner)
@@ -114,14 +115,13 @@ Test(api_session, roles)
 
 Test(api_session, a_link_is_for_one_session)
 {
-	memory_api_start("s");
 	memory_api_start("mine");
 	for (size_t i = 0; i < REQUESTS; i++)
 		expect(send_as(i, BY_DRIVER, "mine"), 403, "PERMISSION_DENIED");
 	memory_holder_exit(memory_api_holder("s"), 0);
 }
 
-Test(api_session, starting_session)
+Test(api_session_none, starting_session)
 {
 	memory_api_start_slow("s");
 	for (size_t i = 0; i < REQUESTS; i++)
@@ -131,9 +131,8 @@ Test(api_session, starting_session)
 			expect(send_as(i, BY_OWNER, NULL), 409, "RESOURCE_BUSY");
 }
 
-Test(api_session, ended_session)
+static void expect_ended(void)
 {
-	memory_api_start_ended("s", 3 << 8);
 	for (size_t i = 0; i < REQUESTS; i++)
 		if (requests[i].ended || requests[i].status)
 			expect_served(i, send_as(i, BY_OWNER, NULL));
@@ -141,16 +140,18 @@ Test(api_session, ended_session)
 			expect(send_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
 }
 
+Test(api_session_none, ended_session)
+{
+	memory_api_start_ended("s", 3 << 8);
+	expect_ended();
+}
+
 Test(api_session, session_whose_holder_has_died)
 {
-	struct session *s = memory_api_start("s");
+	struct session *s = memory_api_session("s");
 	memory_holder_die(memory_api_holder("s"));
 	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
-	for (size_t i = 0; i < REQUESTS; i++)
-		if (requests[i].ended || requests[i].status)
-			expect_served(i, send_as(i, BY_OWNER, NULL));
-		else
-			expect(send_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
+	expect_ended();
 }
 
 /* The i-th request with a body, also those of no session; NULL after the last. */
@@ -177,7 +178,6 @@ Test(api_session, bodies_other_than_objects)
 		{"\0", 1}, {"{}\0", 3}, {"{\"name\":\"\\ud800\"}", 17}, {"{\"a\\u0000b\":1}", 14},
 		{"{\"a\":1e999}", 11}, {"{'a':1}", 7}, {"{\"a\":1,}", 8}, {"{\"a\":NaN}", 9}};
 	const char *line;
-	memory_api_start("s");
 	for (size_t i = 0; (line = line_with_body(i)); i++) {
 		for (size_t n = 0; n < sizeof bodies / sizeof *bodies; n++) {
 			struct call *c = memory_api_ask(&(struct ask){
@@ -194,7 +194,6 @@ Test(api_session, deeply_nested_json)
 {
 	static char body[200001];
 	const char *line;
-	memory_api_start("s");
 	for (unsigned round = 0; round < 2; round++) {
 		if (round == 0)
 			memset(body, '[', 200000);
@@ -209,7 +208,7 @@ Test(api_session, deeply_nested_json)
 	}
 }
 
-Test(api_session, ended_session_shows_its_exit)
+Test(api_session_none, ended_session_shows_its_exit)
 {
 	memory_api_start_ended("a", 3 << 8);
 	memory_api_start_ended("b", SIGKILL);
@@ -232,7 +231,6 @@ Test(api_session, ended_session_shows_its_exit)
 
 Test(api_session, unresponsive_session_is_shown)
 {
-	memory_api_start("s");
 	memory_api_holder("s")->backlogged = true;
 	memory_api_restart();
 	struct call *c = memory_api_call("GET /api/session/s", NULL);
@@ -262,7 +260,6 @@ static void kill_stopped(pid_t pid)
 
 Test(api_session, stopped_holder_refuses_requests_that_need_it)
 {
-	memory_api_start("s");
 	pid_t pid = stop_holder("s");
 	static const struct refused cases[] = {
 		{"POST /api/session/s/resize", "{'cols':9,'rows':9}", 409, "SESSION_UNRESPONSIVE"},
@@ -278,7 +275,6 @@ Test(api_session, stopped_holder_refuses_requests_that_need_it)
 
 Test(api_session, name_is_changed)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_call(
 		"POST /api/session/s/rename", "{'name':'\\u00e4\\u4e2d x'}");
 	cr_expect_eq(call_status(c), 200);
@@ -303,7 +299,6 @@ Test(api_session, name_is_changed)
 Test(api_session, size_is_changed)
 {
 	static const unsigned sides[] = {1, 2, 80, 1000};
-	memory_api_start("s");
 	const struct memory_holder *h = memory_api_holder("s");
 	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
 		char body[64];
@@ -347,7 +342,6 @@ Test(api_session, invalid_sizes)
 		{SIZE, "{'policy':'fixed','cols':0}", INVALID, "cols"},
 		{SIZE, "{'policy':'fixed','rows':1001}", INVALID, "rows"},
 		{SIZE, "{'policy':'fixed','rows':'9'}", INVALID, "rows"}};
-	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(memory_api_holder("s")->resizes, 0);
 	struct call *c = memory_api_call("GET /api/session/s", NULL);
@@ -356,7 +350,6 @@ Test(api_session, invalid_sizes)
 
 Test(api_session, policies_of_the_size)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_call(SIZE, "{'policy':'fixed','cols':100,'rows':50}");
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_str_eq(call_text(c, "data.sizePolicy"), "fixed");
@@ -366,8 +359,7 @@ Test(api_session, policies_of_the_size)
 	for (size_t i = 0; i < 2; i++) {
 		cr_expect_eq(memory_api_status(SIZE, windows[i]), 200);
 		c = memory_api_call(RESIZE, "{'cols':10,'rows':10}");
-		cr_expect_eq(call_status(c), 409);
-		cr_expect_str_eq(call_code(c), "SIZE_POLICY");
+		call_expect(c, 409, "SIZE_POLICY");
 		cr_expect_not_null(strstr(windows[i], call_text(c, "context.sizePolicy")));
 	}
 	cr_expect_eq(memory_api_status(SIZE, "{'policy':'latest'}"), 200);
@@ -375,7 +367,7 @@ Test(api_session, policies_of_the_size)
 	cr_expect_eq(memory_api_holder("s")->rows, 11);
 }
 
-Test(api_session, policy_of_an_ended_session_cannot_be_changed)
+Test(api_session_none, policy_of_an_ended_session_cannot_be_changed)
 {
 	static const struct refused cases[] = {
 		{SIZE, "{'policy':'latest','cols':50,'rows':15}", 410, "SESSION_TERMINATED"},
@@ -400,7 +392,6 @@ Test(api_session, signals_are_sent)
 		{"{'signal':'KILL','target':null}", SIGKILL, WIRE_TARGET_FOREGROUND},
 		{"{'signal':9}", SIGKILL, WIRE_TARGET_FOREGROUND},
 		{"{'signal':'SIGWINCH','target':'shell'}", SIGWINCH, WIRE_TARGET_SHELL}};
-	memory_api_start("s");
 	const struct memory_holder *h = memory_api_holder("s");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		cr_expect_eq(memory_api_status(SIGNAL, cases[i].body), 200);
@@ -427,7 +418,6 @@ Test(api_session, signals_are_sent)
 
 Test(api_session_input, reaches_the_terminal)
 {
-	memory_api_start("s");
 	struct memory_holder *h = memory_api_holder("s");
 	struct call *c = memory_api_call(INPUT, "{'data':'ls\\r\\u001b[A\\u00e4'}");
 	cr_expect_eq(call_status(c), 200);
@@ -466,33 +456,22 @@ Test(api_session_input, invalid_requests)
 		{INPUT, "{'data':'x','name':'" LONG_128 "'}", INVALID, "name"},
 		{INPUT, "{'data':'x','lease':1}", INVALID, "lease"},
 		{INPUT, "{'data':'x','lease':'no such'}", 409, "LEASED"}};
-	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 	cr_expect_str_eq(memory_holder_take_input(memory_api_holder("s")), "");
 }
 
 Test(api_session_input, beyond_the_queue_is_refused)
 {
-	memory_api_start("s");
 	memory_api_holder("s")->full = true;
-	size_t length = LINK_INPUT_MAX - 10;
-	json_t *body = json_object();
-	char *text = malloc(length + 1);
+	static char text[LINK_INPUT_MAX - 9];
+	const size_t length = sizeof text - 1;
 	memset(text, 'x', length);
-	text[length] = '\0';
-	json_object_set_new(body, "data", json_string(text));
-	free(text);
-	text = json_dumps(body, 0);
-	json_decref(body);
-	struct call *c = memory_api_ask(&(struct ask){.line = INPUT, .body = text});
-	free(text);
-	call_await(c);
-	cr_assert_eq(call_status(c), 200);
+	struct call *c = memory_api_send(INPUT, json_pack("{s:s}", "data", text));
+	call_expect(c, 200, "");
 	cr_expect_eq((size_t)call_number(c, "queued"), length);
 	cr_expect_eq(call_number(c, "written"), 0);
 	c = memory_api_call(INPUT, "{'data':'more than ten'}");
-	cr_expect_eq(call_status(c), 429);
-	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	call_expect(c, 429, "LIMIT_REACHED");
 	cr_expect_eq((size_t)call_number(c, "context.queued"), length, "nothing was queued");
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'ten bytes.'}"), 200);
 }
@@ -507,18 +486,15 @@ Test(api_session_output, returns_what_was_printed)
 		{"?from=2&to=4", "ll", "2", "4"}, {"?to=1", "h", "0", "1"},
 		{"?from=7", "", "7", "7"}, {"?from=3&to=3", "", "3", "3"},
 		{"?from=5&to=2", "", "5", "5"}, {"?to=9223372036854775807", "hello\r\n", "0", "7"}};
-	memory_api_start("s");
 	memory_holder_say(memory_api_holder("s"), "hello\r\n");
 	memory_api_settle();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char line[96];
-		snprintf(line, sizeof line, OUTPUT "%s", cases[i].query);
-		struct call *c = memory_api_call(line, NULL);
-		cr_expect_eq(call_status(c), 200, "%s", line);
-		cr_expect_eq(c->request->reply.length, strlen(cases[i].want), "%s", line);
-		cr_expect_arr_eq(call_body(c), cases[i].want, strlen(cases[i].want), "%s", line);
-		cr_expect_str_eq(call_header(c, "Ringside-From"), cases[i].from, "%s", line);
-		cr_expect_str_eq(call_header(c, "Ringside-To"), cases[i].to, "%s", line);
+		struct call *c = memory_api_get(OUTPUT "%s", cases[i].query);
+		cr_expect_eq(call_status(c), 200, "%s", c->line);
+		cr_expect_eq(c->request->reply.length, strlen(cases[i].want), "%s", c->line);
+		cr_expect_arr_eq(call_body(c), cases[i].want, strlen(cases[i].want), "%s", c->line);
+		cr_expect_str_eq(call_header(c, "Ringside-From"), cases[i].from, "%s", c->line);
+		cr_expect_str_eq(call_header(c, "Ringside-To"), cases[i].to, "%s", c->line);
 		cr_expect_str_eq(call_header(c, "Ringside-Head"), "7");
 		cr_expect_str_eq(call_header(c, "Ringside-Oldest"), "0");
 		call_end(c);
@@ -539,22 +515,20 @@ Test(api_session_output, invalid_offsets)
 		{OUTPUT "?to=x", NULL, INVALID, "to"}, {OUTPUT "?to=", NULL, INVALID, "to"},
 		{OUTPUT "?from=1", NULL, 416, "RANGE_GONE"},
 		{OUTPUT "?from=9223372036854775807", NULL, 416, "RANGE_GONE"}};
-	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 }
 
 Test(api_session_output, bytes_that_the_ring_has_lost)
 {
 	static char piece[16 << 10];
-	struct session *s = memory_api_start("s");
+	struct session *s = memory_api_session("s");
 	memset(piece, 'x', sizeof piece);
 	for (uint64_t sum = 0; sum < 2 * RING_SIZE_MIN; sum += sizeof piece) {
 		memory_holder_put(memory_api_holder("s"), piece, sizeof piece);
 		memory_api_settle();
 	}
 	struct call *c = memory_api_call(OUTPUT "?from=0", NULL);
-	cr_expect_eq(call_status(c), 416);
-	cr_expect_str_eq(call_code(c), "RANGE_GONE");
+	call_expect(c, 416, "RANGE_GONE");
 	cr_expect_eq(call_number(c, "context.head"), 2 * RING_SIZE_MIN);
 	cr_expect_eq((uint64_t)call_number(c, "context.oldest"), session_oldest(s));
 	c = memory_api_call(OUTPUT, NULL);
@@ -566,12 +540,10 @@ Test(api_session_output, bytes_that_the_ring_has_lost)
 
 Test(api_session_delete, ends_the_session)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_begin(DELETE, "{'sessionId':'s'}");
 	cr_expect_not(c->answered, "the holder has not responded");
 	cr_expect_eq(memory_api_status("GET /api/session/s", NULL), 404);
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect_str_eq(call_text(c, "sessionId"), "s");
 	cr_expect_eq(memory_holders_count(), 0);
 }
@@ -586,7 +558,6 @@ Test(api_session_delete, invalid_requests)
 		{DELETE, "{'sessionId':'s'}", 401, "UNAUTHENTICATED", .by = BY_NOBODY},
 		{DELETE, "{'sessionId':'other'}", 500, "INTERNAL_ERROR"},
 		{DELETE, "{'sessionId':'../s'}", 500, "INTERNAL_ERROR"}};
-	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 	struct call *c = memory_api_call(DELETE, "{'sessionId':'other'}");
 	/* As clients of the sandbox container protocol expect. */
@@ -597,21 +568,16 @@ Test(api_session_delete, invalid_requests)
 
 Test(api_session_delete, hostile_ids_are_not_found)
 {
-	memory_api_start("s");
 	for (const char *const *text = memory_api_hostile; *text; text++) {
-		json_t *body = json_pack("{s:s}", "sessionId", *text);
-		char *dumped = json_dumps(body, 0);
-		struct call *c = memory_api_ask(&(struct ask){.line = DELETE, .body = dumped});
+		struct call *c = memory_api_send(DELETE, json_pack("{s:s}", "sessionId", *text));
 		call_await(c);
 		cr_expect_str_eq(call_text(c, "context.originalError"), "Session not found");
 		cr_expect_str_eq(call_text(c, "context.sessionId"), *text);
 		call_end(c);
-		free(dumped);
-		json_decref(body);
 	}
 }
 
-Test(api_session_delete, ended_session)
+Test(api_session_none, ended_session_is_deleted)
 {
 	memory_api_start_ended("s", 0);
 	cr_expect_eq(memory_api_status(DELETE, "{'sessionId':'s'}"), 200);
@@ -620,18 +586,15 @@ Test(api_session_delete, ended_session)
 
 Test(api_session_delete, second_request_gets_not_found)
 {
-	memory_api_start("s");
 	struct call *a = memory_api_begin(DELETE, "{'sessionId':'s'}");
 	struct call *b = memory_api_begin(DELETE, "{'sessionId':'s'}");
 	call_await(b);
 	cr_expect_str_eq(call_text(b, "context.originalError"), "Session not found");
-	call_await(a);
-	cr_expect_eq(call_status(a), 200);
+	call_expect(a, 200, "");
 }
 
 Test(api_session_delete, session_ends_without_the_client)
 {
-	memory_api_start("s");
 	call_end(memory_api_begin(DELETE, "{'sessionId':'s'}"));
 	cr_assert(LOOP_UNTIL(&memory_api.loop, sessions_are_idle(&memory_api.sessions)));
 	cr_expect_eq(memory_holders_count(), 0);
@@ -639,16 +602,13 @@ Test(api_session_delete, session_ends_without_the_client)
 
 Test(api_session_delete, server_exits_before_the_end)
 {
-	memory_api_start("s");
 	memory_api_holder("s")->mute = true;
 	struct call *c = memory_api_begin(DELETE, "{'sessionId':'s'}");
 	memory_api_end_tables();
-	call_await(c);
-	cr_expect_eq(call_status(c), 409);
-	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
+	call_expect(c, 409, "OPERATION_INTERRUPTED");
 }
 
-Test(api_session, list_has_the_sessions_that_the_role_may_see)
+Test(api_session_none, list_has_the_sessions_that_the_role_may_see)
 {
 	memory_api_start("a");
 	memory_api_start("b");
@@ -664,7 +624,7 @@ Test(api_session, list_has_the_sessions_that_the_role_may_see)
 	cr_expect_str_eq(call_text(c, "data.0"), "b");
 }
 
-Test(api_session, list_can_be_followed)
+Test(api_session_none, list_can_be_followed)
 {
 	struct call *c = memory_api_call("GET /api/session/events", NULL);
 	cr_assert(call_event(c, "sessions"));

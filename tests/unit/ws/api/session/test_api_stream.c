@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SUITE .init = memory_api_open, .fini = memory_api_close, .timeout = 60
+#define SUITE .init = memory_api_open_session, .fini = memory_api_close, .timeout = 60
 TestSuite(api_stream, SUITE);
 TestSuite(api_state, SUITE);
 
@@ -17,7 +17,6 @@ static void print(const char *text)
 
 Test(api_stream, events_come_in_order)
 {
-	memory_api_start("s");
 	print("before");
 	struct call *c = memory_api_call(STREAM "?types=output,title,bell,resize,exit", NULL);
 	cr_assert(call_event(c, NULL));
@@ -44,7 +43,6 @@ Test(api_stream, events_come_in_order)
 
 Test(api_stream, starts_at_the_requested_place)
 {
-	memory_api_start("s");
 	print("\xc3\xa4hello");
 	struct call *c = memory_api_call(STREAM "?from=2&types=output", NULL);
 	cr_assert(call_event(c, "output"));
@@ -57,7 +55,6 @@ Test(api_stream, starts_at_the_requested_place)
 Test(api_stream, lost_events_are_reported)
 {
 	static char piece[16 << 10];
-	memory_api_start("s");
 	memset(piece, 'x', sizeof piece);
 	for (uint64_t sum = 0; sum < 2 * RING_SIZE_MIN; sum += sizeof piece) {
 		memory_holder_put(memory_api_holder("s"), piece, sizeof piece);
@@ -87,13 +84,11 @@ Test(api_stream, invalid_queries)
 		{STREAM "?from=18446744073709551615", NULL, INVALID, "from"},
 		{STREAM "?encoding=", NULL, INVALID, "encoding"},
 		{STREAM "?encoding=hex", NULL, INVALID, "encoding"}};
-	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 }
 
 Test(api_stream, session_is_deleted)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_call(STREAM, NULL);
 	cr_assert(call_event(c, "begin"));
 	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
@@ -103,7 +98,6 @@ Test(api_stream, session_is_deleted)
 
 Test(api_stream, holder_dies)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_call(STREAM, NULL);
 	memory_holder_die(memory_api_holder("s"));
 	cr_assert(call_event(c, "exit"));
@@ -113,7 +107,6 @@ Test(api_stream, holder_dies)
 
 Test(api_stream, readers_come_and_go)
 {
-	memory_api_start("s");
 	struct call *a = memory_api_call(STREAM "?types=output", NULL);
 	struct call *b = memory_api_call(STREAM "?types=output", NULL);
 	cr_assert(call_event(a, "begin"));
@@ -126,7 +119,6 @@ Test(api_stream, readers_come_and_go)
 
 Test(api_stream, server_exits)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_call(STREAM, NULL);
 	cr_assert(call_event(c, "begin"));
 	memory_api_end_tables();
@@ -136,7 +128,7 @@ Test(api_stream, server_exits)
 
 Test(api_state, states)
 {
-	struct session *s = memory_api_start("s");
+	const struct session *s = memory_api_session("s");
 	struct call *c = memory_api_call("GET /api/session/s/state", NULL);
 	cr_expect_str_eq(call_text(c, "state.status"), "running");
 	cr_expect_eq(call_number(c, "state.cols"), 80);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-TestSuite(api_wait, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
+TestSuite(api_wait, .init = memory_api_open_session, .fini = memory_api_close, .timeout = 60);
 
 #define WAIT "POST /api/session/s/wait"
 #define UNTIL_1(rest) "{'until':[{" rest "}]}"
@@ -68,7 +68,6 @@ Test(api_wait, invalid_requests)
 		{WAIT, "{'until':[{'type':'exit'}],'key':''}", INVALID, "key"},
 		{WAIT, "{'until':[{'type':'exit'}],'key':1}", INVALID, "key"},
 		{WAIT, "{'until':[{'type':'exit'}],'key':'" LONG_128 "x'}", INVALID, "key"}};
-	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 }
 
@@ -78,7 +77,6 @@ Test(api_wait, number_of_conditions_is_limited)
 	for (unsigned i = 0; i < 17; i++)
 		strcat(body, "{'type':'match','pattern':'x'},");
 	strcpy(body + strlen(body) - 1, "],'timeoutMs':0}");
-	memory_api_start("s");
 	struct call *c = memory_api_call(WAIT, body);
 	cr_expect_eq(call_status(c), 400);
 	cr_expect_str_eq(call_field(c), "until");
@@ -86,15 +84,13 @@ Test(api_wait, number_of_conditions_is_limited)
 
 Test(api_wait, first_true_condition_ends_the_wait)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_begin(WAIT,
 		"{'until':[{'type':'exit'},{'type':'match','pattern':'tests (passed|failed)'},{'type':'bytes','count':1000}]}");
 	print("\033[31mtests\033[m ");
 	memory_api_settle();
 	cr_expect_not(c->answered);
 	print("failed: 3\r\n");
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect_eq(call_number(c, "fired"), 1);
 	cr_expect_str_eq(call_text(c, "type"), "match");
 	cr_expect_str_eq(call_text(c, "text"), "tests failed");
@@ -105,7 +101,6 @@ Test(api_wait, first_true_condition_ends_the_wait)
 
 Test(api_wait, each_kind_of_condition)
 {
-	memory_api_start("s");
 	struct call *bytes = memory_api_begin(WAIT, UNTIL_1("'type':'bytes','count':5"));
 	struct call *idle = memory_api_begin(WAIT, UNTIL_1("'type':'idle','ms':1"));
 	struct call *stable = memory_api_begin(WAIT, UNTIL_1("'type':'stable','ms':1"));
@@ -133,7 +128,6 @@ Test(api_wait, wrapped_line_of_the_screen_is_one_line)
 {
 	char text[94];
 	snprintf(text, sizeof text, "%090dEND", 0);
-	memory_api_start("s");
 	print(text);
 	memory_api_settle();
 	struct call *c = memory_api_call(
@@ -143,7 +137,6 @@ Test(api_wait, wrapped_line_of_the_screen_is_one_line)
 
 Test(api_wait, timeout_is_a_success)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_call(WAIT, "{'until':[{'type':'exit'}],'timeoutMs':0}");
 	cr_expect_eq(call_status(c), 200);
 	cr_expect(call_is_null(c, "fired"));
@@ -152,7 +145,6 @@ Test(api_wait, timeout_is_a_success)
 
 Test(api_wait, earlier_output_counts_with_from)
 {
-	memory_api_start("s");
 	print("ready\r\n");
 	memory_api_settle();
 	struct call *c = memory_api_call(
@@ -167,27 +159,21 @@ Test(api_wait, earlier_output_counts_with_from)
 
 Test(api_wait, session_is_deleted)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'x'"));
 	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
-	call_await(c);
-	cr_expect_eq(call_status(c), 410);
-	cr_expect_str_eq(call_code(c), "SESSION_DESTROYED");
+	call_expect(c, 410, "SESSION_DESTROYED");
 }
 
 Test(api_wait, holder_dies)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'exit'"));
 	memory_holder_die(memory_api_holder("s"));
-	call_await(c);
-	cr_expect_eq(call_status(c), 200);
+	call_expect(c, 200, "");
 	cr_expect_str_eq(call_text(c, "type"), "exit");
 }
 
 Test(api_wait, client_disconnects)
 {
-	memory_api_start("s");
 	call_end(memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'x'")));
 	print("x");
 	memory_api_settle();
@@ -199,17 +185,14 @@ Test(api_wait, client_disconnects)
 
 Test(api_wait, server_exits)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'x'"));
 	memory_api_end_tables();
-	call_await(c);
-	cr_expect_eq(call_status(c), 410);
+	call_expect(c, 410, NULL);
 }
 
 Test(api_wait, wait_with_a_key_outlives_its_client)
 {
 	static const char body[] = "{'until':[{'type':'match','pattern':'x+'}],'key':'k'}";
-	memory_api_start("s");
 	call_end(memory_api_begin(WAIT, body));
 	print("xx\r\n");
 	memory_api_settle();
@@ -228,30 +211,23 @@ Test(api_wait, wait_with_a_key_outlives_its_client)
 
 Test(api_wait, number_is_limited)
 {
-	memory_api_start("s");
 	struct call *c;
 	unsigned n = 0;
 	do
 		c = memory_api_begin(WAIT, UNTIL_1("'type':'exit'"));
 	while (!c->answered && ++n < 5000);
-	call_await(c);
-	cr_expect_eq(call_status(c), 429);
-	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	call_expect(c, 429, "LIMIT_REACHED");
 }
 
 Test(api_wait, hostile_patterns_are_used_or_refused)
 {
-	memory_api_start("s");
 	for (const char *const *text = memory_api_hostile; *text; text++) {
-		json_t *body = json_pack("{s:[{s:s, s:s}], s:i}", "until", "type", "match",
-			"pattern", *text, "timeoutMs", 0);
-		char *dumped = json_dumps(body, 0);
-		struct call *c = memory_api_ask(&(struct ask){.line = WAIT, .body = dumped});
+		struct call *c = memory_api_send(WAIT,
+			json_pack("{s:[{s:s, s:s}], s:i}", "until", "type", "match", "pattern",
+				*text, "timeoutMs", 0));
 		call_await(c);
 		if (call_status(c) != 200)
 			cr_expect_str_eq(call_field(c), "until[0].pattern", "%s", *text);
 		call_end(c);
-		free(dumped);
-		json_decref(body);
 	}
 }

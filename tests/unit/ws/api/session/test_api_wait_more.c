@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-TestSuite(api_wait_port, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
-TestSuite(api_wait_lease, .init = memory_api_open, .fini = memory_api_close, .timeout = 60);
+TestSuite(api_wait_port, .init = memory_api_open_session, .fini = memory_api_close, .timeout = 60);
+TestSuite(api_wait_lease, .init = memory_api_open_session, .fini = memory_api_close, .timeout = 60);
 
 #define WAIT "POST /api/session/s/wait"
 #define LEASE "POST /api/session/s/lease"
@@ -47,7 +47,6 @@ Test(api_wait_port, invalid_requests)
 		{WAIT, UNTIL_1("'type':'port','port':80"), 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
 		{WAIT, UNTIL_1("'type':'port','port':80"), 403, "PERMISSION_DENIED", NULL,
 			BY_VIEWER}};
-	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 }
 
@@ -55,7 +54,6 @@ Test(api_wait_port, until_a_process_listens)
 {
 	unsigned port;
 	int fd = bind_port(&port);
-	memory_api_start("s");
 	struct call *c = wait_for_port(port), *none = wait_for_port(port);
 	memory_api_settle();
 	cr_expect_not(c->answered);
@@ -73,7 +71,6 @@ Test(api_wait_port, other_ends_of_the_wait)
 {
 	unsigned port;
 	int fd = bind_port(&port);
-	memory_api_start("s");
 	struct call *ends = wait_for_port(port);
 	memory_holder_exit(memory_api_holder("s"), 0);
 	call_await(ends);
@@ -93,7 +90,6 @@ Test(api_wait_port, number_of_a_session_is_limited)
 	struct call *all[MANY];
 	unsigned port;
 	int fd = bind_port(&port);
-	memory_api_start("s");
 	for (unsigned i = 0; i < MANY; i++)
 		all[i] = wait_for_port(port);
 	call_await(all[MANY - 1]);
@@ -109,7 +105,6 @@ Test(api_wait_port, number_of_a_session_is_limited)
 
 Test(api_wait_lease, free_lease)
 {
-	memory_api_start("s");
 	struct call *c = memory_api_call(WAIT, UNTIL_LEASE);
 	cr_expect_str_eq(call_text(c, "type"), "lease");
 	cr_expect_eq(memory_api_status(LEASE, "{'mode':'advisory'}"), 200);
@@ -120,7 +115,6 @@ Test(api_wait_lease, free_lease)
 Test(api_wait_lease, until_the_lease_is_released)
 {
 	char line[256];
-	memory_api_start("s");
 	struct call *lease = memory_api_call(LEASE, "{}");
 	struct call *c = memory_api_begin(WAIT, UNTIL_LEASE);
 	memory_api_settle();
@@ -137,7 +131,6 @@ Test(api_wait_lease, until_the_lease_is_released)
 
 Test(api_wait_lease, until_the_lease_expires)
 {
-	memory_api_start("s");
 	cr_assert_eq(memory_api_status(LEASE, "{'ttlMs':1000}"), 200);
 	struct call *c = memory_api_begin(WAIT, UNTIL_LEASE);
 	memory_api_settle();

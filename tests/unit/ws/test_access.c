@@ -12,6 +12,7 @@ static struct auth auth;
 static struct access access_all;
 static struct principal viewer;
 static char link_id[LINK_ID_SIZE];
+static struct request *pending; /* abandoned at the end */
 
 static void open_all(void)
 {
@@ -32,6 +33,8 @@ static void open_all(void)
 
 static void close_all(void)
 {
+	if (pending)
+		request_abandon(pending);
 	access_close(&access_all);
 	auth_close(&auth);
 	folder_remove(&folder);
@@ -40,21 +43,24 @@ static void close_all(void)
 TestSuite(access, .init = open_all, .fini = close_all, .timeout = 60);
 
 /* A transport, which counts its calls. */
-struct calls {
+static struct {
 	unsigned answered, streaming, more;
-};
+} calls;
 
 static void on_answered(void *user)
 {
-	((struct calls *)user)->answered++;
+	(void)user;
+	calls.answered++;
 }
 static void on_streaming(void *user)
 {
-	((struct calls *)user)->streaming++;
+	(void)user;
+	calls.streaming++;
 }
 static void on_more(void *user)
 {
-	((struct calls *)user)->more++;
+	(void)user;
+	calls.more++;
 }
 static const struct request_transport transport = {
 	.answered = on_answered, .streaming = on_streaming, .more = on_more};
@@ -65,9 +71,8 @@ static unsigned gone, closed;
 
 static void on_gone(void *user)
 {
-	struct request *r = user;
 	gone++;
-	request_unref(r);
+	request_unref(user);
 }
 
 static char *next_event(void *user)
@@ -78,9 +83,8 @@ static char *next_event(void *user)
 
 static void on_closed(void *user)
 {
-	struct request *r = user;
 	closed++;
-	request_unref(r);
+	request_unref(user);
 }
 
 static void hold(struct request *r)
@@ -108,20 +112,18 @@ static const struct route_row rows[] = {
 	{.path = NULL},
 };
 
-static struct request *ask(const char *path, const struct principal *p, struct calls *calls)
+static void ask(const char *path, const struct principal *p)
 {
 	static struct sessions sessions;
 	static struct metrics metrics;
 	struct dispatcher d = {.sessions = &sessions, .metrics = &metrics, .access = &access_all};
-	struct request *r = request_create();
+	pending = request_create();
 	routes_add(&d.routes, rows, NULL);
-	r->path = strdup(path);
-	r->principal = *p;
-	r->auth = AUTH_OK;
-	r->transport = &transport;
-	r->transport_user = calls;
-	dispatcher_handle(&d, r);
-	return r;
+	pending->path = strdup(path);
+	pending->principal = *p;
+	pending->auth = AUTH_OK;
+	pending->transport = &transport;
+	dispatcher_handle(&d, pending);
 }
 
 static void revoke_link(void)
@@ -132,108 +134,94 @@ static void revoke_link(void)
 
 Test(access, pending_request_is_answered_and_its_handler_notified)
 {
-	struct calls calls = {0};
-	struct request *r = ask("/hold", &viewer, &calls);
+	ask("/hold", &viewer);
 	cr_assert_eq(access_all.quotas.had[QUOTA_REQUESTS], 1);
 	access_sweep(&access_all);
 	cr_assert_eq(calls.answered, 0);
 	revoke_link();
 	cr_assert_eq(calls.answered, 1);
 	cr_assert_eq(gone, 1);
-	cr_assert_eq(r->reply.status, 401);
-	cr_assert_not_null(strstr(r->reply.body, "ACCESS_ENDED"));
+	cr_assert_eq(pending->reply.status, 401);
+	cr_assert_not_null(strstr(pending->reply.body, "ACCESS_ENDED"));
 	cr_assert_eq(access_all.quotas.had[QUOTA_REQUESTS], 0);
-	request_abandon(r);
 }
 
 Test(access, later_reply_of_the_handler_is_dropped)
 {
-	struct calls calls = {0};
-	struct request *r = ask("/deaf", &viewer, &calls);
+	ask("/deaf", &viewer);
 	revoke_link();
 	reply_header(held, "X", "secret");
 	reply_success(held, json_pack("{s:s}", "text", "secret"));
 	request_unref(held);
 	cr_assert_eq(calls.answered, 1);
-	cr_assert_null(strstr(r->reply.body, "secret"));
-	cr_assert_eq(r->reply.headers_count, 0);
-	request_abandon(r);
+	cr_assert_null(strstr(pending->reply.body, "secret"));
+	cr_assert_eq(pending->reply.headers_count, 0);
 }
 
 Test(access, late_reply_is_checked_again)
 {
-	struct calls calls = {0};
-	struct request *r = ask("/deaf", &viewer, &calls);
+	ask("/deaf", &viewer);
 	cr_assert_eq(links_revoke(&auth.links, link_id), 0);
 	reply_success(held, json_pack("{s:s}", "text", "secret"));
 	request_unref(held);
 	cr_assert_eq(calls.answered, 1);
-	cr_assert_eq(r->reply.status, 401);
-	cr_assert_null(strstr(r->reply.body, "secret"));
-	request_abandon(r);
+	cr_assert_eq(pending->reply.status, 401);
+	cr_assert_null(strstr(pending->reply.body, "secret"));
 }
 
 Test(access, late_stream_is_refused)
 {
-	struct calls calls = {0};
-	struct request *r = ask("/deaf", &viewer, &calls);
+	ask("/deaf", &viewer);
 	cr_assert_eq(links_revoke(&auth.links, link_id), 0);
 	reply_stream(held,
 		&(struct event_stream){.next = next_event, .closed = on_closed, .user = held});
 	cr_assert_eq(closed, 1);
 	cr_assert_eq(calls.streaming, 0);
 	cr_assert_eq(calls.answered, 1);
-	cr_assert_eq(r->reply.status, 401);
-	request_abandon(r);
+	cr_assert_eq(pending->reply.status, 401);
 }
 
 Test(access, stream_gets_one_last_event)
 {
-	struct calls calls = {0};
-	struct request *r = ask("/stream", &viewer, &calls);
+	ask("/stream", &viewer);
 	cr_assert_eq(access_all.quotas.had[QUOTA_STREAMS], 1);
 	cr_assert_eq(access_all.quotas.had[QUOTA_REQUESTS], 0);
 	revoke_link();
 	cr_assert_eq(closed, 1);
 	cr_assert_eq(calls.more, 1);
-	char *event = r->stream.next(r->stream.user);
+	char *event = pending->stream.next(pending->stream.user);
 	cr_assert_not_null(strstr(event, "ACCESS_ENDED"));
 	free(event);
-	cr_assert_null(r->stream.next(r->stream.user));
-	cr_assert(r->stream_complete);
+	cr_assert_null(pending->stream.next(pending->stream.user));
+	cr_assert(pending->stream_complete);
 	cr_assert_eq(access_all.quotas.had[QUOTA_STREAMS], 0);
-	request_abandon(r);
 }
 
 Test(access, expiry_needs_no_sweep_before)
 {
-	struct calls calls = {0};
 	viewer.expires_ms = clock_wall_ms();
 	access_all.seen = auth_revoked(&auth);
-	struct request *r = ask("/hold", &viewer, &calls);
-	cr_assert_eq(r->reply.status, 401, "the request is refused at once");
-	request_abandon(r);
+	ask("/hold", &viewer);
+	cr_assert_eq(pending->reply.status, 401, "the request is refused at once");
+	request_abandon(pending);
 	viewer.expires_ms = clock_wall_ms() + 3600000;
-	r = ask("/hold", &viewer, &calls);
-	r->principal.expires_ms = clock_wall_ms();
+	ask("/hold", &viewer);
+	pending->principal.expires_ms = clock_wall_ms();
 	access_sweep(&access_all);
 	cr_assert_eq(gone, 1);
 	cr_assert_eq(calls.answered, 2);
-	request_abandon(r);
 }
 
 Test(access, requests_of_other_principals_continue)
 {
-	struct calls calls = {0};
 	const struct principal owner = {.role = ROLE_OWNER};
-	struct request *r = ask("/hold", &owner, &calls);
+	ask("/hold", &owner);
 	revoke_link();
 	cr_assert_eq(calls.answered, 0);
 	cr_assert_eq(gone, 0);
 	reply_success(held, NULL);
 	request_unref(held);
-	cr_assert_eq(r->reply.status, 200);
-	request_abandon(r);
+	cr_assert_eq(pending->reply.status, 200);
 }
 
 static unsigned withdrawn;

@@ -12,8 +12,9 @@ static struct {
 	unsigned pieces, completed, broken, gone;
 	enum upload_end why;
 	bool pause, answer, resume; /* what the next piece's callback calls */
-	struct request *request;
 } seen;
+
+static struct request *r;
 
 static void on_answered(void *user)
 {
@@ -37,11 +38,11 @@ static void on_piece(void *user, const char *bytes, size_t length)
 	seen.length += length;
 	seen.pieces++;
 	if (seen.pause)
-		upload_pause(seen.request);
+		upload_pause(r);
 	if (seen.resume)
-		upload_resume(seen.request);
+		upload_resume(r);
 	if (seen.answer)
-		reply_error(seen.request, "NO_SPACE", "full", NULL);
+		reply_error(r, "NO_SPACE", "full", NULL);
 }
 
 static void on_complete(void *user)
@@ -66,9 +67,9 @@ static void on_gone(void *user)
 static const struct upload_sink sink = {
 	.piece = on_piece, .complete = on_complete, .broken = on_broken, .user = &seen};
 
-static struct request *make(const struct request_transport *transport, const char *body)
+static void make(const struct request_transport *transport, const char *body)
 {
-	struct request *r = request_create();
+	r = request_create();
 	cr_assert_not_null(r);
 	r->transport = transport;
 	r->upload.live = transport == &live;
@@ -78,13 +79,33 @@ static struct request *make(const struct request_transport *transport, const cha
 		r->body = strdup(body);
 		r->body_length = strlen(body);
 	}
-	seen.request = r;
-	return r;
 }
 
-Test(upload, nothing_is_wanted_before_the_handler_begins)
+static void open_live(void)
 {
-	struct request *r = make(&live, NULL);
+	make(&live, NULL);
+}
+
+static void begin_live(void)
+{
+	open_live();
+	upload_begin(r, &sink);
+}
+
+/* Tests abandon their request themselves if something is expected after that. */
+static void abandon(void)
+{
+	if (r)
+		request_abandon(r);
+	r = NULL;
+}
+
+TestSuite(upload, .init = begin_live, .fini = abandon);
+TestSuite(upload_begin, .init = open_live, .fini = abandon);
+TestSuite(upload_whole, .fini = abandon);
+
+Test(upload_begin, nothing_is_wanted_before_the_handler_begins)
+{
 	cr_assert_eq(upload_length(r), UPLOAD_UNKNOWN);
 	cr_assert_not(upload_wants_piece(r));
 	upload_begin(r, &sink);
@@ -99,15 +120,13 @@ Test(upload, nothing_is_wanted_before_the_handler_begins)
 	cr_assert_eq(seen.completed, 1);
 	cr_assert_not(upload_wants_piece(r));
 	reply_success(r, NULL);
-	request_abandon(r);
+	abandon();
 	cr_assert_eq(seen.answered, 1);
 	cr_assert_eq(seen.broken + seen.gone, 0);
 }
 
 Test(upload, paused_upload_wants_nothing_until_it_resumes)
 {
-	struct request *r = make(&live, NULL);
-	upload_begin(r, &sink);
 	upload_resume(r); /* it is not paused */
 	cr_assert_eq(seen.asked, 1);
 	seen.pause = true;
@@ -116,66 +135,56 @@ Test(upload, paused_upload_wants_nothing_until_it_resumes)
 	upload_resume(r);
 	cr_assert(upload_wants_piece(r));
 	cr_assert_eq(seen.asked, 2);
-	request_abandon(r);
 }
 
 Test(upload, lost_client_is_reported_once)
 {
-	struct request *r = make(&live, NULL);
-	upload_begin(r, &sink);
 	upload_pass(r, "a", 1);
-	request_ref(r);
-	request_abandon(r);
+	struct request *kept = request_ref(r);
+	abandon();
 	cr_assert_eq(seen.broken, 1);
 	cr_assert_eq(seen.why, UPLOAD_LOST);
 	cr_assert_eq(seen.gone, 0);
-	reply_success(r, NULL); /* dropped */
+	reply_success(kept, NULL); /* dropped */
 	cr_assert_eq(seen.answered, 0);
-	request_unref(r);
+	request_unref(kept);
 }
 
 Test(upload, client_lost_before_the_reply_is_reported_by_gone)
 {
-	struct request *r = make(&live, NULL);
-	upload_begin(r, &sink);
 	upload_finish(r);
-	request_abandon(r);
+	abandon();
 	cr_assert_eq(seen.completed, 1);
 	cr_assert_eq(seen.broken, 0);
 	cr_assert_eq(seen.gone, 1);
 }
 
-Test(upload, client_lost_before_the_begin_is_reported_by_gone_and_broken)
+Test(upload_begin, client_lost_before_the_begin_is_reported_by_gone_and_broken)
 {
-	struct request *r = make(&live, NULL);
-	request_ref(r);
-	request_abandon(r);
+	struct request *kept = request_ref(r);
+	abandon();
 	cr_assert_eq(seen.gone, 1);
 	cr_assert_eq(seen.broken, 0);
-	upload_begin(r, &sink);
+	upload_begin(kept, &sink);
 	cr_assert_eq(seen.broken, 1);
 	cr_assert_eq(seen.why, UPLOAD_LOST);
-	request_unref(r);
+	request_unref(kept);
 }
 
 Test(upload, reply_from_a_piece_ends_the_upload)
 {
-	struct request *r = make(&live, NULL);
-	upload_begin(r, &sink);
 	seen.answer = true;
 	upload_pass(r, "a", 1);
 	cr_assert_eq(seen.answered, 1);
 	cr_assert_not(upload_wants_piece(r));
 	cr_assert_not(upload_abort(r, UPLOAD_SLOW));
-	request_abandon(r);
+	abandon();
 	cr_assert_eq(seen.completed + seen.broken + seen.gone, 0);
 }
 
 Test(upload, refusal_by_the_transport_is_answered_once)
 {
-	struct request *r = make(&live, NULL);
-	upload_begin(r, &sink);
-	request_ref(r);
+	struct request *kept = request_ref(r);
 	upload_refuse(r, UPLOAD_TOO_LARGE, "REQUEST_TOO_LARGE", "too large");
 	cr_assert_eq(seen.answered, 1);
 	cr_assert_eq(seen.broken, 1);
@@ -184,75 +193,68 @@ Test(upload, refusal_by_the_transport_is_answered_once)
 	reply_success(r, NULL); /* a handler without callbacks */
 	cr_assert_eq(seen.answered, 1);
 	cr_assert_eq(r->reply.status, 413);
-	request_abandon(r);
+	abandon();
 	cr_assert_eq(seen.broken + seen.gone, 1);
-	request_unref(r);
+	request_unref(kept);
 }
 
 Test(upload, end_of_access_is_reported)
 {
-	struct request *r = make(&live, NULL);
-	upload_begin(r, &sink);
 	request_cut(r);
 	cr_assert_eq(seen.answered, 1);
 	cr_assert_eq(seen.broken, 1);
 	cr_assert_eq(seen.why, UPLOAD_CUT);
 	cr_assert_eq(r->reply.status, 401);
-	request_abandon(r);
+	abandon();
 	cr_assert_eq(seen.broken + seen.gone, 1);
 }
 
-Test(upload, end_of_access_before_the_begin)
+Test(upload_begin, end_of_access_before_the_begin)
 {
-	struct request *r = make(&live, NULL);
 	request_cut(r);
 	cr_assert_eq(seen.gone, 1);
 	upload_begin(r, &sink);
 	cr_assert_eq(seen.why, UPLOAD_CUT);
 	cr_assert_eq(seen.broken, 1);
-	request_abandon(r);
 }
 
-Test(upload, whole_body_is_one_piece)
+Test(upload_whole, whole_body_is_one_piece)
 {
-	struct request *r = make(&whole, "hello");
+	make(&whole, "hello");
 	cr_assert_eq(upload_length(r), 5);
 	upload_begin(r, &sink);
 	cr_assert_str_eq(seen.got, "hello");
 	cr_assert_eq(seen.pieces, 1);
 	cr_assert_eq(seen.completed, 1);
 	reply_success(r, NULL);
-	request_abandon(r);
+	abandon();
 	cr_assert_eq(seen.broken + seen.gone, 0);
 }
 
-Test(upload, empty_whole_body_ends_at_once)
+Test(upload_whole, empty_whole_body_ends_at_once)
 {
-	struct request *r = make(&whole, NULL);
+	make(&whole, NULL);
 	upload_begin(r, &sink);
 	cr_assert_eq(seen.pieces, 0);
 	cr_assert_eq(seen.completed, 1);
-	request_abandon(r);
 }
 
-Test(upload, end_of_a_whole_body_waits_while_paused)
+Test(upload_whole, end_of_a_whole_body_waits_while_paused)
 {
-	struct request *r = make(&whole, "x");
+	make(&whole, "x");
 	seen.pause = true;
 	upload_begin(r, &sink);
 	cr_assert_eq(seen.completed, 0);
 	upload_resume(r);
 	cr_assert_eq(seen.completed, 1);
 	cr_assert_eq(seen.pieces, 1);
-	request_abandon(r);
 }
 
-Test(upload, resume_in_a_callback_does_not_recurse)
+Test(upload_whole, resume_in_a_callback_does_not_recurse)
 {
-	struct request *r = make(&whole, "x");
+	make(&whole, "x");
 	seen.pause = seen.resume = true;
 	upload_begin(r, &sink);
 	cr_assert_eq(seen.completed, 1);
 	cr_assert_eq(seen.pieces, 1);
-	request_abandon(r);
 }

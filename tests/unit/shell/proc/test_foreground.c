@@ -26,9 +26,11 @@ struct terminal {
 	size_t length;
 };
 
-static struct terminal open_terminal(const char *const *argv)
+static struct terminal t;
+static struct foreground f;
+
+static void run(const char *script)
 {
-	struct terminal t = {0};
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	struct winsize size = {.ws_row = 24, .ws_col = 80};
 	cr_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
@@ -44,22 +46,17 @@ static struct terminal open_terminal(const char *const *argv)
 		setenv("TERM", "xterm", 1);
 		setenv("PS1", "$ ", 1);
 		setenv("LC_ALL", "C", 1);
-		execvp(argv[0], (char **)(uintptr_t)argv);
+		execlp("bash", "bash", "--norc", "-c", script, NULL);
 		_exit(127);
 	}
 	fcntl(master, F_SETFL, O_NONBLOCK);
 	peek.holder = getenv("RINGSIDE_HOLDER");
+	t.length = 0;
 	t.target = (struct foreground_target){.peek = &peek,
 		.holder = getpid(),
 		.owner = geteuid(),
 		.shell = pid,
 		.master_fd = master};
-	return t;
-}
-
-static struct terminal run(const char *script)
-{
-	return open_terminal((const char *const[]){"bash", "--norc", "-c", script, NULL});
 }
 
 /* Kill our children, and their children, which become ours then. */
@@ -69,33 +66,38 @@ static void kill_children(void)
 	snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
 	do {
 		int pid;
-		FILE *f = fopen(path, "re");
-		while (f && fscanf(f, "%d", &pid) == 1)
+		FILE *list = fopen(path, "re");
+		while (list && fscanf(list, "%d", &pid) == 1)
 			kill(pid, SIGKILL);
-		if (f)
-			fclose(f);
+		if (list)
+			fclose(list);
 	} while (waitpid(-1, NULL, 0) > 0);
 }
 
 /* The shell's jobs have groups of their own, so killing the shell leaves them. */
-static void close_terminal(struct terminal *t)
+static void close_terminal(void)
 {
+	if (!t.target.shell)
+		return;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	peek_finish(&peek); /* its process is the child of a thread */
-	close(t->target.master_fd);
+	close(t.target.master_fd);
 	kill_children();
+	t.target.shell = 0;
 }
 
+TestSuite(foreground, .fini = close_terminal, .timeout = 60);
+
 /* Whether the terminal has shown the text. */
-static bool has_shown(struct terminal *t, const char *text)
+static bool has_shown(const char *text)
 {
 	ssize_t n;
-	while (t->length < sizeof t->output - 1 &&
-		(n = read(t->target.master_fd, t->output + t->length,
-			 sizeof t->output - 1 - t->length)) > 0)
-		t->length += (size_t)n;
-	t->output[t->length] = '\0';
-	return strstr(t->output, text) != NULL;
+	while (t.length < sizeof t.output - 1 &&
+		(n = read(t.target.master_fd, t.output + t.length, sizeof t.output - 1 - t.length)) >
+			0)
+		t.length += (size_t)n;
+	t.output[t.length] = '\0';
+	return strstr(t.output, text) != NULL;
 }
 
 enum modes { LINE, PASSWORD, RAW };
@@ -199,34 +201,38 @@ static bool is_there(const char *program)
 	return !program || system(command) == 0;
 }
 
-static bool has_modes(const struct foreground *f, enum modes modes)
+static bool has_modes(enum modes modes)
 {
-	return f->modes_known && f->line == (modes != RAW) &&
-		(modes == RAW || f->echo == (modes == LINE));
+	return f.modes_known && f.line == (modes != RAW) &&
+		(modes == RAW || f.echo == (modes == LINE));
 }
 
-static bool is_kind(const struct terminal *t, const struct kind *k)
+static void look(void)
 {
-	struct foreground f;
+	foreground_look(&t.target, &f);
+}
+
+static bool is_kind(const struct kind *k)
+{
 	/* On a busy machine the process that reads memory may respond too late: the result is a guess then. */
-	cr_assert(UNTIL((foreground_look(&t->target, &f), !f.guessed)), "%s", k->name);
-	return f.waits == k->waits && has_modes(&f, k->modes) && !f.hidden;
+	cr_assert(UNTIL((look(), !f.guessed)), "%s", k->name);
+	return f.waits == k->waits && has_modes(k->modes) && !f.hidden;
 }
 
 static void look_at_kind(const struct kind *k)
 {
-	struct terminal t = run(k->script);
-	cr_expect(!k->ready || UNTIL(has_shown(&t, k->ready)), "%s: it shows %s", k->name, t.output);
-	cr_expect(UNTIL(is_kind(&t, k)), "%s", k->name);
+	run(k->script);
+	cr_expect(!k->ready || UNTIL(has_shown(k->ready)), "%s: it shows %s", k->name, t.output);
+	cr_expect(UNTIL(is_kind(k)), "%s", k->name);
 	/* The state is stable: a program that only works at times is not seen at work in each look. */
 	int seen = 0;
 	for (int i = 0; i < 5; i++) {
 		struct timespec pause = {.tv_nsec = 5000000};
-		seen += is_kind(&t, k);
+		seen += is_kind(k);
 		nanosleep(&pause, NULL);
 	}
 	cr_expect(seen >= 3, "%s: %d", k->name, seen);
-	close_terminal(&t);
+	close_terminal();
 }
 
 Test(foreground, programs_that_wait_for_input_and_others, .timeout = 110)
@@ -237,26 +243,22 @@ Test(foreground, programs_that_wait_for_input_and_others, .timeout = 110)
 }
 
 /* A call that the kernel restarts after a stop has no name of its own. */
-Test(foreground, restarted_poll_is_recognised, .timeout = 60)
+Test(foreground, restarted_poll_is_recognised)
 {
-	struct terminal t = run(
-		"exec python3 -c 'import select; print(\"R\",flush=True); p=select.poll();"
-		"p.register(0,1); p.poll(1000000)'");
-	struct foreground f;
+	run("exec python3 -c 'import select; print(\"R\",flush=True); p=select.poll();"
+	    "p.register(0,1); p.poll(1000000)'");
 	if (!is_there("python3"))
 		cr_skip("there is no python3");
-	cr_assert(UNTIL((foreground_look(&t.target, &f), f.waits == BLOCKED_EVENT)));
+	cr_assert(UNTIL((look(), f.waits == BLOCKED_EVENT)));
 	kill(t.target.shell, SIGSTOP);
-	cr_assert(UNTIL((foreground_look(&t.target, &f), f.stopped)));
+	cr_assert(UNTIL((look(), f.stopped)));
 	kill(t.target.shell, SIGCONT);
-	cr_assert(UNTIL((foreground_look(&t.target, &f), !f.stopped && f.waits == BLOCKED_EVENT)));
-	close_terminal(&t);
+	cr_assert(UNTIL((look(), !f.stopped && f.waits == BLOCKED_EVENT)));
 }
 
-Test(foreground, has_the_programs_name_and_arguments, .timeout = 60)
+Test(foreground, has_the_programs_name_and_arguments)
 {
-	struct terminal t = run("exec -a 'a (b) c' sleep 1000");
-	struct foreground f;
+	run("exec -a 'a (b) c' sleep 1000");
 	static const char argv[] = "a (b) c\0001000";
 	/* The program may be executed between two reads of one look. */
 	cr_assert(UNTIL((foreground_look(&t.target, &f),
@@ -268,33 +270,28 @@ Test(foreground, has_the_programs_name_and_arguments, .timeout = 60)
 	clock_gettime(CLOCK_REALTIME, &now);
 	cr_expect_lt((uint64_t)llabs((long long)f.started_ms - (long long)now.tv_sec * 1000), 30000);
 	cr_expect_not(f.truncated || f.stopped || f.guessed);
-	close_terminal(&t);
 }
 
-Test(foreground, cpu_time_is_counted, .timeout = 60)
+Test(foreground, cpu_time_is_counted)
 {
-	struct terminal t = run("while :; do :; done");
-	struct foreground f;
-	cr_assert(UNTIL((foreground_look(&t.target, &f), f.cpu_ms >= 20)));
-	close_terminal(&t);
+	run("while :; do :; done");
+	cr_assert(UNTIL((look(), f.cpu_ms >= 20)));
 }
 
-Test(foreground, long_arguments_are_cut, .timeout = 60)
+Test(foreground, long_arguments_are_cut)
 {
-	struct terminal t = run("printf -v x '%05000d' 1; exec -a \"$x\" sleep 1000");
-	struct foreground f;
-	cr_assert(UNTIL((foreground_look(&t.target, &f), f.argv_length == FOREGROUND_ARGV_MAX)));
+	run("printf -v x '%05000d' 1; exec -a \"$x\" sleep 1000");
+	cr_assert(UNTIL((look(), f.argv_length == FOREGROUND_ARGV_MAX)));
 	cr_expect_eq(f.argv[FOREGROUND_ARGV_MAX - 1], '\0');
-	close_terminal(&t);
 }
 
-static double look_us(const struct terminal *t, struct foreground *f)
+static double look_us(void)
 {
 	double best = 1e9;
 	for (int i = 0; i < 50; i++) {
 		struct timespec from, to;
 		clock_gettime(CLOCK_MONOTONIC, &from);
-		foreground_look(&t->target, f);
+		look();
 		clock_gettime(CLOCK_MONOTONIC, &to);
 		double us = (double)(to.tv_sec - from.tv_sec) * 1e6 +
 			(double)(to.tv_nsec - from.tv_nsec) / 1e3;
@@ -305,14 +302,13 @@ static double look_us(const struct terminal *t, struct foreground *f)
 
 static double look_at_many(const char *command, bool truncated)
 {
-	struct terminal t = run(command);
-	struct foreground f;
-	cr_assert(UNTIL(has_shown(&t, "R")));
-	foreground_look(&t.target, &f);
+	run(command);
+	cr_assert(UNTIL(has_shown("R")));
+	look();
 	cr_expect_eq(f.truncated, truncated);
 	cr_expect_eq(f.waits, BLOCKED_NO);
-	double us = look_us(&t, &f);
-	close_terminal(&t);
+	double us = look_us();
+	close_terminal();
 	return us;
 }
 
@@ -325,36 +321,34 @@ Test(foreground, large_groups_are_checked_in_part, .timeout = 150)
 	cr_expect_lt(many, 3 * few); /* those that are checked are as many */
 }
 
-Test(foreground, terminal_that_was_closed, .timeout = 60)
+Test(foreground, terminal_that_was_closed)
 {
-	struct terminal t = run("exit");
-	struct foreground f;
+	run("exit");
 	waitpid(t.target.shell, NULL, 0);
-	foreground_look(&t.target, &f);
+	look();
 	cr_expect_eq(f.pid, 0);
 	cr_expect_eq(f.waits, BLOCKED_NO);
-	close(t.target.master_fd);
-	foreground_look(&t.target, &f);
+	close_terminal();
+	look();
 	cr_expect_eq(f.group, 0);
 	cr_expect_not(f.modes_known);
 }
 
 /* A user that may not look into root's program gets `hidden`. */
-Test(foreground, programs_of_other_users_are_hidden, .timeout = 60)
+Test(foreground, programs_of_other_users_are_hidden)
 {
 	if (getuid() != 0)
 		cr_skip("only root can change its user");
-	struct terminal t = run("stty -echo; echo R; exec cat");
-	struct foreground f;
+	run("stty -echo; echo R; exec cat");
 	int status;
-	cr_assert(UNTIL(has_shown(&t, "R")));
-	cr_assert(UNTIL((foreground_look(&t.target, &f), f.waits == BLOCKED_READ)));
+	cr_assert(UNTIL(has_shown("R")));
+	cr_assert(UNTIL((look(), f.waits == BLOCKED_READ)));
 	pid_t other = fork();
 	if (other == 0) {
 		peek.attempts = (struct attempts){0}; /* threads are not copied by fork */
 		if (setgid(65534) < 0 || setuid(65534) < 0)
 			_exit(2);
-		foreground_look(&t.target, &f);
+		look();
 		_exit(f.hidden && f.waits == BLOCKED_NO && f.pid == t.target.shell &&
 					f.modes_known && f.line && !f.echo
 				? 0
@@ -362,42 +356,37 @@ Test(foreground, programs_of_other_users_are_hidden, .timeout = 60)
 	}
 	waitpid(other, &status, 0);
 	cr_expect_eq(status, 0, "%x", status);
-	close_terminal(&t);
 }
 
 /* The same program, checked by its own user without privileges. */
-Test(foreground, needs_no_privileges, .timeout = 60)
+Test(foreground, needs_no_privileges)
 {
 	int status;
 	pid_t other = fork();
 	if (other == 0) {
-		struct foreground f;
 		peek.attempts = (struct attempts){0};
 		if (getuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
 			_exit(2);
 		/* A process that has changed its user is protected against reading until exec. */
-		struct terminal t = run("echo R; exec cat");
-		bool good = UNTIL((foreground_look(&t.target, &f), f.waits == BLOCKED_READ)) &&
-			!f.hidden && !f.guessed;
-		close_terminal(&t);
+		run("echo R; exec cat");
+		bool good = UNTIL((look(), f.waits == BLOCKED_READ)) && !f.hidden && !f.guessed;
+		close_terminal();
 		_exit(good ? 0 : 1);
 	}
 	waitpid(other, &status, 0);
 	cr_expect_eq(status, 0, "%x", status);
 }
 
-Test(foreground, stopped_jobs, .timeout = 60)
+Test(foreground, stopped_jobs)
 {
-	struct terminal t = run(
-		"set -m; sleep 1000 & kill -STOP $!; sleep 1000 | sleep 1000 & kill -STOP -$!;"
-		"kill -STOP %2; sleep 1000 & echo R; read x");
-	cr_assert(UNTIL(has_shown(&t, "R")));
+	run("set -m; sleep 1000 & kill -STOP $!; sleep 1000 | sleep 1000 & kill -STOP -$!;"
+	    "kill -STOP %2; sleep 1000 & echo R; read x");
+	cr_assert(UNTIL(has_shown("R")));
 	cr_expect(UNTIL(foreground_count_stopped_jobs(t.target.shell) == 2));
-	close_terminal(&t);
-	struct terminal none = run("echo R; read x");
-	cr_assert(UNTIL(has_shown(&none, "R")));
-	cr_expect_eq(foreground_count_stopped_jobs(none.target.shell), 0);
-	close_terminal(&none);
+	close_terminal();
+	run("echo R; read x");
+	cr_assert(UNTIL(has_shown("R")));
+	cr_expect_eq(foreground_count_stopped_jobs(t.target.shell), 0);
 }
 
 Test(blocked_parse, texts)
@@ -439,9 +428,9 @@ static struct blocked_process fake(char *dir, const char *name, const char *text
 	snprintf(path, sizeof path, "%s/fd/0", dir);
 	cr_assert_eq(symlink(terminal, path), 0);
 	snprintf(path, sizeof path, "%s/%s", dir, name);
-	FILE *f = fopen(path, "w");
-	fputs(text, f);
-	fclose(f);
+	FILE *file = fopen(path, "w");
+	fputs(text, file);
+	fclose(file);
 	return (struct blocked_process){.fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
 		.terminal = st.st_rdev,
 		.looks = BLOCKED_LOOKS_MAX};

@@ -10,6 +10,10 @@
 
 #define LINES 2000u
 
+static struct scrollback b, plain, frozen;
+static struct block_reader *reader;
+static struct block *block;
+
 /* Line n of a log: a number, words and some colours. */
 static struct line *make(unsigned n, unsigned length)
 {
@@ -23,23 +27,40 @@ static struct line *make(unsigned n, unsigned length)
 	return line;
 }
 
-static void push(struct scrollback *b, unsigned n, unsigned length, unsigned times)
+static void push(struct scrollback *to, unsigned n, unsigned length, unsigned times)
 {
 	struct line *line = make(n, length);
-	cr_assert(scrollback_push_many(b, line, times));
+	cr_assert(scrollback_push_many(to, line, times));
 	free(line);
 }
 
-static void fill(struct scrollback *b, unsigned lines)
+static void fill(unsigned lines)
 {
-	scrollback_init(b, lines);
+	scrollback_finish(&b);
+	scrollback_init(&b, lines);
 	for (unsigned i = 0; i < lines; i++)
-		push(b, i, 40 + i % 50, 1);
+		push(&b, i, 40 + i % 50, 1);
 }
 
-static unsigned freeze(struct scrollback *b)
+static void set_up(void)
 {
-	return scrollback_freeze(b, 100, BLOCK_BYTES, UINT_MAX);
+	scrollback_init(&plain, 1000);
+	scrollback_init(&frozen, 1000);
+}
+
+static void finish(void)
+{
+	scrollback_finish(&b);
+	scrollback_finish(&plain);
+	scrollback_finish(&frozen);
+}
+
+TestSuite(scrollback_freeze, .init = set_up, .fini = finish);
+TestSuite(scrollback_thaw, .fini = finish);
+
+static unsigned freeze(void)
+{
+	return scrollback_freeze(&b, 100, BLOCK_BYTES, UINT_MAX);
 }
 
 static void expect_line(const struct packed *p, unsigned n)
@@ -53,13 +74,13 @@ static void expect_line(const struct packed *p, unsigned n)
 	free(line);
 }
 
-/* Both scrollbacks have the same lines. */
-static void expect_same(const struct scrollback *a, const struct scrollback *b)
+/* `plain` and `frozen` have the same lines. */
+static void expect_same(void)
 {
-	cr_assert_eq(a->count, b->count);
-	cr_assert_eq(a->dropped, b->dropped);
-	for (unsigned i = 0; i < a->count; i++) {
-		const struct packed *x = scrollback_get(a, i), *y = scrollback_get(b, i);
+	cr_assert_eq(plain.count, frozen.count);
+	cr_assert_eq(plain.dropped, frozen.dropped);
+	for (unsigned i = 0; i < plain.count; i++) {
+		const struct packed *x = scrollback_get(&plain, i), *y = scrollback_get(&frozen, i);
 		cr_assert_eq(packed_size(x), packed_size(y), "line %u", i);
 		cr_assert_eq(x->wrapped, y->wrapped, "line %u", i);
 		cr_assert_eq(x->offset, y->offset, "line %u", i);
@@ -69,10 +90,9 @@ static void expect_same(const struct scrollback *a, const struct scrollback *b)
 
 Test(scrollback_freeze, frozen_lines_are_readable_and_take_less_memory)
 {
-	struct scrollback b;
-	fill(&b, LINES);
+	fill(LINES);
 	size_t before = scrollback_memory(&b);
-	cr_expect_gt(freeze(&b), 1);
+	cr_expect_gt(freeze(), 1);
 	cr_expect_eq(b.count, LINES);
 	cr_expect_gt(b.frozen_lines, LINES / 2);
 	cr_expect_geq(b.used, 100);
@@ -85,15 +105,13 @@ Test(scrollback_freeze, frozen_lines_are_readable_and_take_less_memory)
 	size_t reading = scrollback_memory(&b);
 	scrollback_drop_cache(&b);
 	cr_expect_lt(scrollback_memory(&b), reading);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_freeze, few_lines_are_not_frozen)
 {
-	struct scrollback b;
-	fill(&b, 150);
+	fill(150);
 	cr_expect_not(scrollback_can_freeze(&b, 100, BLOCK_BYTES));
-	cr_expect_eq(freeze(&b), 0);
+	cr_expect_eq(freeze(), 0);
 	cr_expect_null(b.frozen);
 	cr_expect_eq(scrollback_freeze(&b, 0, 1, 3), 3, "no more than requested");
 	cr_expect_eq(b.frozen_lines, 3);
@@ -104,14 +122,12 @@ Test(scrollback_freeze, few_lines_are_not_frozen)
 	push(&b, 7, 47, 1);
 	expect_line(scrollback_get(&b, 149), 7);
 	expect_line(scrollback_get(&b, 0), 1);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_freeze, frozen_lines_are_dropped_one_by_one)
 {
-	struct scrollback b;
-	fill(&b, LINES);
-	freeze(&b);
+	fill(LINES);
+	freeze();
 	for (unsigned i = 0; i < LINES; i++) {
 		push(&b, LINES + i, 40 + (LINES + i) % 50, 1);
 		cr_assert_eq(b.count, LINES);
@@ -121,16 +137,12 @@ Test(scrollback_freeze, frozen_lines_are_dropped_one_by_one)
 	}
 	cr_expect_null(b.frozen);
 	cr_expect_eq(b.bytes, b.stored);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_freeze, bytes_stay_bounded)
 {
-	struct scrollback plain, frozen;
 	struct random r = {1};
 	unsigned made = 0;
-	scrollback_init(&plain, 1000);
-	scrollback_init(&frozen, 1000);
 	for (unsigned i = 0; i < 3000; i++) {
 		unsigned length = random_below(&r, 4) ? 1000 : 30,
 			 times = random_below(&r, 9) ? 1 : 5;
@@ -146,20 +158,15 @@ Test(scrollback_freeze, bytes_stay_bounded)
 	}
 	cr_expect_gt(made, 100);
 	cr_expect_lt(frozen.count, 500);
-	expect_same(&plain, &frozen);
+	expect_same();
 	cr_assert(scrollback_thaw(&frozen));
 	cr_expect_eq(plain.bytes, frozen.bytes);
-	scrollback_finish(&plain);
-	scrollback_finish(&frozen);
 }
 
 /* Unwrapping lines of a run splits the run, until one block becomes two. */
 Test(scrollback_freeze, frozen_lines_can_be_unwrapped)
 {
-	struct scrollback plain, frozen;
 	struct random r = {2};
-	scrollback_init(&plain, 1000);
-	scrollback_init(&frozen, 1000);
 	for (unsigned i = 0; i < 20; i++) {
 		push(&plain, 1 + 3 * i, 300, 20);
 		push(&frozen, 1 + 3 * i, 300, 20);
@@ -174,20 +181,17 @@ Test(scrollback_freeze, frozen_lines_can_be_unwrapped)
 	}
 	scrollback_drop(&plain, 13);
 	scrollback_drop(&frozen, 13);
-	expect_same(&plain, &frozen);
+	expect_same();
 	cr_assert(scrollback_thaw(&frozen));
-	expect_same(&plain, &frozen);
+	expect_same();
 	cr_expect_eq(plain.bytes, frozen.bytes);
-	scrollback_finish(&plain);
-	scrollback_finish(&frozen);
 }
 
 Test(scrollback_thaw, gives_the_same_as_without_freezing)
 {
-	struct scrollback b;
-	fill(&b, LINES);
+	fill(LINES);
 	size_t bytes = b.bytes, stored = b.stored;
-	freeze(&b);
+	freeze();
 	scrollback_drop(&b, 0);
 	cr_assert(scrollback_thaw(&b));
 	cr_expect_null(b.frozen);
@@ -195,34 +199,45 @@ Test(scrollback_thaw, gives_the_same_as_without_freezing)
 	cr_expect_eq(b.stored, stored);
 	for (unsigned i = 0; i < LINES; i++)
 		expect_line(scrollback_get(&b, i), i);
-	scrollback_finish(&b);
 }
 
 static struct block *make_block(unsigned lines)
 {
 	struct block_writer *w = block_writer_create();
-	struct scrollback b;
-	fill(&b, lines);
+	fill(lines);
 	for (unsigned i = 0; i < lines; i++)
 		cr_assert(block_writer_add(w, scrollback_get(&b, i), 1));
-	struct block *block = block_writer_finish(w);
-	cr_assert_not_null(block);
+	struct block *made = block_writer_finish(w);
+	cr_assert_not_null(made);
 	block_writer_destroy(w);
-	scrollback_finish(&b);
-	return block;
+	return made;
 }
+
+static void open_block(void)
+{
+	reader = block_reader_create();
+	block = make_block(20);
+}
+
+static void close_block(void)
+{
+	free(block);
+	block_reader_destroy(reader);
+	finish();
+}
+
+TestSuite(block, .init = open_block, .fini = close_block);
+TestSuite(frozen, .fini = finish);
 
 Test(block, any_flipped_bit_is_detected)
 {
-	struct block_reader *r = block_reader_create();
-	struct block *block = make_block(20);
 	struct block_lines *lines;
-	cr_assert_eq(block_read(r, block, &lines), 0);
+	cr_assert_eq(block_read(reader, block, &lines), 0);
 	cr_expect_eq(lines->count, 20);
 	free(lines);
 	for (uint32_t i = 0; i < block->size * 8; i++) {
 		block->bytes[i / 8] ^= (uint8_t)(1u << i % 8);
-		int rc = block_read(r, block, &lines);
+		int rc = block_read(reader, block, &lines);
 		if (rc == 0) { /* some bits of the format are unused */
 			expect_line(
 				(struct packed *)(void *)(lines->bytes + lines->line[19].at), 19);
@@ -232,42 +247,34 @@ Test(block, any_flipped_bit_is_detected)
 		}
 		block->bytes[i / 8] ^= (uint8_t)(1u << i % 8);
 	}
-	free(block);
-	block_reader_destroy(r);
 }
 
 Test(block, wrong_sizes_are_detected)
 {
-	struct block_reader *r = block_reader_create();
-	struct block *block = make_block(20);
 	struct block_lines *lines;
 	uint32_t *const fields[] = {&block->entries, &block->stored, &block->coded, &block->size};
 	for (unsigned i = 0; i < 4; i++) {
 		uint32_t was = *fields[i];
 		*fields[i] = was - 8;
-		cr_expect_eq(block_read(r, block, &lines), -EBADMSG, "field %u", i);
+		cr_expect_eq(block_read(reader, block, &lines), -EBADMSG, "field %u", i);
 		*fields[i] = was;
 	}
-	free(block);
-	block_reader_destroy(r);
 }
 
 Test(block, becomes_full)
 {
 	struct block_writer *w = block_writer_create();
-	struct scrollback b;
 	unsigned added = 0;
-	fill(&b, LINES);
+	fill(LINES);
 	while (block_writer_add(w, scrollback_get(&b, added), 1))
 		added++;
-	struct block *block = block_writer_finish(w);
+	free(block);
+	block = block_writer_finish(w);
 	cr_expect_eq(block->entries, added);
 	cr_expect_leq(block->stored, BLOCK_BYTES);
 	cr_expect_gt(block->stored, BLOCK_BYTES - 200);
 	cr_expect(block_writer_add(w, scrollback_get(&b, added), 1), "the next block starts empty");
-	free(block);
 	block_writer_destroy(w);
-	scrollback_finish(&b);
 }
 
 /* A block that is damaged in the middle. */

@@ -1,5 +1,5 @@
 #include "pty/spawn.h"
-#include "tests/lib/folder.h"
+#include "tests/lib/folder_test.h"
 #include "tests/lib/open_fds.h"
 
 #include <criterion/criterion.h>
@@ -11,19 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static struct folder folder;
-
-static void set_up(void)
-{
-	folder_make(&folder);
-}
-
-static void tear_down(void)
-{
-	folder_remove(&folder);
-}
-
-TestSuite(spawn_holder, .init = set_up, .fini = tear_down, .timeout = 30);
+TestSuite(spawn_holder, FOLDER_SUITE, .timeout = 30);
 
 static int start(const char *holder, const char *const *argv, pid_t *ret_pid, int *ret_fd)
 {

@@ -1,24 +1,12 @@
 #include "shell/session/meta.h"
-#include "tests/lib/folder.h"
+#include "tests/lib/folder_test.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
 
-static struct folder folder;
-
-static void set_up(void)
-{
-	folder_make(&folder);
-}
-
-static void tear_down(void)
-{
-	folder_remove(&folder);
-}
-
-TestSuite(meta_load, .init = set_up, .fini = tear_down);
-TestSuite(meta_save, .init = set_up, .fini = tear_down);
+TestSuite(meta_load, FOLDER_SUITE);
+TestSuite(meta_save, FOLDER_SUITE);
 
 static void forget(struct session *s)
 {

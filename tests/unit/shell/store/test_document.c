@@ -1,23 +1,11 @@
 #include "shell/store/document.h"
-#include "tests/lib/folder.h"
+#include "tests/lib/folder_test.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
 
-static struct folder folder;
-
-static void set_up(void)
-{
-	folder_make(&folder);
-}
-
-static void tear_down(void)
-{
-	folder_remove(&folder);
-}
-
-TestSuite(document, .init = set_up, .fini = tear_down);
+TestSuite(document, FOLDER_SUITE);
 
 Test(document, is_read_as_it_was_saved)
 {

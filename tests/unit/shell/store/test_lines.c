@@ -1,26 +1,14 @@
 #include "shell/store/file.h"
 #include "shell/store/lines.h"
-#include "tests/lib/folder.h"
+#include "tests/lib/folder_test.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
 
-static struct folder folder;
-
-static void set_up(void)
-{
-	folder_make(&folder);
-}
-
-static void tear_down(void)
-{
-	folder_remove(&folder);
-}
-
-TestSuite(lines_append, .init = set_up, .fini = tear_down);
-TestSuite(lines_retry, .init = set_up, .fini = tear_down);
-TestSuite(lines_load, .init = set_up, .fini = tear_down);
+TestSuite(lines_append, FOLDER_SUITE);
+TestSuite(lines_retry, FOLDER_SUITE);
+TestSuite(lines_load, FOLDER_SUITE);
 
 /* The lines to keep: numbers from first to last, and perhaps one without memory. */
 struct wanted {

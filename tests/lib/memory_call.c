@@ -375,3 +375,17 @@ void memory_api_expect_refused(const struct refused *cases, size_t count)
 		call_end(c);
 	}
 }
+
+void memory_api_expect_invalid(const char *line, const char *begins, const char *const *texts)
+{
+	for (; *texts; texts++) {
+		char whole[512], body[512], field[64];
+		const char *query = begins ? NULL : strchr(*texts, '?');
+		const char *name = query ? query + 1 : *texts + (**texts == '\'');
+		cr_assert_eq(sscanf(name, "%63[A-Za-z0-9]", field), 1, "%s", *texts);
+		snprintf(whole, sizeof whole, "%s%s", line, begins ? "" : *texts);
+		snprintf(body, sizeof body, "%s%s}", begins ? begins : "", *texts);
+		memory_api_expect_refused(
+			&(struct refused){whole, begins ? body : NULL, INVALID, field}, 1);
+	}
+}

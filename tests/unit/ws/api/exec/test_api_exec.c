@@ -76,73 +76,39 @@ Test(api_exec, output_is_truncated_on_request)
 	cr_expect_eq(call_number(c, "data.truncated.output.totalBytes"), 10);
 }
 
-#define BOTH(line)                                                                               \
-	{line, NULL, INVALID, "command"}, {line, "{}", INVALID, "command"},                      \
-		{line, "{'command':null}", INVALID, "command"},                                  \
-		{line, "{'command':1}", INVALID, "command"},                                     \
-		{line, "{'command':['ls']}", INVALID, "command"},                                \
-		{line, "{'command':''}", 400, "INVALID_COMMAND"},                                \
-		{line, "{'command':' \\t\\r\\n'}", 400, "INVALID_COMMAND"},                      \
-		{line, "{'command':'a\\u0000b'}", 400, "INVALID_COMMAND"},                       \
-		{line, "{'command':'x','cwd':1}", INVALID, "cwd"},                               \
-		{line, "{'command':'x','cwd':'tmp'}", INVALID, "cwd"},                           \
-		{line, "{'command':'x','cwd':'/no/such/place'}", INVALID, "cwd"},                \
-		{line, "{'command':'x','cwd':'/dev/null'}", INVALID, "cwd"},                     \
-		{line, "{'command':'x','cwd':'/tmp\\u0000/x'}", INVALID, "cwd"},                 \
-		{line, "{'command':'x','timeoutMs':-1}", INVALID, "timeoutMs"},                  \
-		{line, "{'command':'x','timeoutMs':'1'}", INVALID, "timeoutMs"},                 \
-		{line, "{'command':'x','timeoutMs':9223372036854775807}", INVALID, "timeoutMs"}, \
-		{line, "{'command':'x','env':1}", INVALID, "env"},                               \
-		{line, "{'command':'x','env':{'A B':'x'}}", INVALID, "env"},                     \
-		{line, "{'command':'x','env':{'A':null}}", INVALID, "env"},                      \
-		{line, "{'command':'x','env':{'A':'\\u0000'}}", INVALID, "env"},                 \
-	{                                                                                        \
-		line, "[]", INVALID, "body"                                                      \
-	}
+static void expect_invalid_command(const char *line)
+{
+	const struct refused cases[] = {{line, NULL, INVALID, "command"},
+		{line, "{}", INVALID, "command"}, {line, "{'command':''}", 400, "INVALID_COMMAND"},
+		{line, "{'command':' \\t\\r\\n'}", 400, "INVALID_COMMAND"},
+		{line, "{'command':'a\\u0000b'}", 400, "INVALID_COMMAND"},
+		{line, "[]", INVALID, "body"}};
+	EXPECT_REFUSED(cases);
+	EXPECT_INVALID(line, "{", "'command':null", "'command':1", "'command':['ls']");
+	EXPECT_INVALID(line, "{'command':'x',", "'cwd':1", "'cwd':'tmp'", "'cwd':'/no/such/place'",
+		"'cwd':'/dev/null'", "'cwd':'/tmp\\u0000/x'", "'timeoutMs':-1", "'timeoutMs':'1'",
+		"'timeoutMs':9223372036854775807", "'env':1", "'env':{'A B':'x'}",
+		"'env':{'A':null}", "'env':{'A':'\\u0000'}");
+}
 
 Test(api_exec, invalid_requests)
 {
-	static const struct refused cases[] = {BOTH(EXEC),
-		{EXEC, "{'command':'x','timeoutMs':0}", INVALID, "timeoutMs"},
-		{EXEC, "{'command':'x','timeoutMs':2592000001}", INVALID, "timeoutMs"},
-		{EXEC, "{'command':'x','yieldMs':-1}", INVALID, "yieldMs"},
-		{EXEC, "{'command':'x','yieldMs':1.5}", INVALID, "yieldMs"},
-		{EXEC, "{'command':'x','yieldMs':2592000001}", INVALID, "yieldMs"},
-		{EXEC, "{'command':'x','queueMs':0}", INVALID, "queueMs"},
-		{EXEC, "{'command':'x','queueMs':true}", INVALID, "queueMs"},
-		{EXEC, "{'command':'x','maxOutput':1}", INVALID, "maxOutput"},
-		{EXEC, "{'command':'x','maxOutput':67108865}", INVALID, "maxOutput"},
-		{EXEC, "{'command':'x','queue':1}", INVALID, "queue"},
-		{EXEC, "{'command':'x','hold':'yes'}", INVALID, "hold"},
-		{EXEC, "{'command':'x','isolate':0}", INVALID, "isolate"},
-		{EXEC, "{'command':'x','fork':1}", INVALID, "fork"},
-		{EXEC, "{'command':'x','streams':''}", INVALID, "streams"},
-		{EXEC, "{'command':'x','streams':'pipe'}", INVALID, "streams"},
-		{EXEC, "{'command':'x','streams':1}", INVALID, "streams"},
-		{EXEC, "{'command':'x','format':'json'}", INVALID, "format"},
-		{EXEC, "{'command':'x','format':1}", INVALID, "format"},
-		{EXEC, "{'command':'x','key':''}", INVALID, "key"},
-		{EXEC, "{'command':'x','key':1}", INVALID, "key"},
-		{EXEC, "{'command':'x','key':'" LONG_128 "x'}", INVALID, "key"},
-		{EXEC, "{'command':'x','label':''}", INVALID, "label"},
-		{EXEC, "{'command':'x','label':1}", INVALID, "label"},
-		{EXEC, "{'command':'x','label':'a\\nb'}", INVALID, "label"},
-		{EXEC, "{'command':'x','label':'" LONG_128 "x'}", INVALID, "label"},
-		{EXEC, "{'command':'x','lease':1}", INVALID, "lease"},
+	expect_invalid_command(EXEC);
+	static const struct refused cases[] = {
 		{EXEC, "{'command':'x','lease':'over'}", 409, "LEASED"},
-		{EXEC, "{'command':'x','stdin':1}", INVALID, "stdin"},
-		{EXEC, "{'command':'x','stdin':[]}", INVALID, "stdin"},
-		{EXEC, "{'command':'x','stdinBase64':1}", INVALID, "stdinBase64"},
-		{EXEC, "{'command':'x','stdinBase64':'!'}", INVALID, "stdinBase64"},
-		{EXEC, "{'command':'x','stdinFrom':1}", INVALID, "stdinFrom"},
-		{EXEC, "{'command':'x','stdinFrom':'x','stdin':'y'}", INVALID, "stdinFrom"},
-		{EXEC, "{'command':'x','stdinFrom':'none'}", INVALID, "stdinFrom"},
-		{EXEC, "{'command':'x','stdinFrom':'../../etc/passwd'}", INVALID, "stdinFrom"},
-		{EXEC, "{'command':'x','fork':true,'queue':true}", INVALID, "queue"},
-		{EXEC, "{'command':'x','fork':true,'key':'k'}", INVALID, "key"},
-		{EXEC, "{'command':'x','fork':true,'yieldMs':1}", INVALID, "yieldMs"},
 		{EXEC, "{'command':'x'}", 403, "READ_ONLY", NULL, BY_VIEWER},
 		{EXEC, "{'command':'x'}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
+	EXPECT_INVALID(EXEC, "{'command':'x',", "'timeoutMs':0", "'timeoutMs':2592000001",
+		"'yieldMs':-1", "'yieldMs':1.5", "'yieldMs':2592000001", "'queueMs':0",
+		"'queueMs':true", "'maxOutput':1", "'maxOutput':67108865", "'queue':1",
+		"'hold':'yes'", "'isolate':0", "'fork':1", "'streams':''", "'streams':'pipe'",
+		"'streams':1", "'format':'json'", "'format':1", "'key':''", "'key':1",
+		"'key':'" LONG_128 "x'", "'label':''", "'label':1", "'label':'a\\nb'",
+		"'label':'" LONG_128 "x'", "'lease':1", "'stdin':1", "'stdin':[]", "'stdinBase64':1",
+		"'stdinBase64':'!'", "'stdinFrom':1", "'stdinFrom':'x','stdin':'y'",
+		"'stdinFrom':'none'", "'stdinFrom':'../../etc/passwd'");
+	EXPECT_INVALID(
+		EXEC, "{'command':'x','fork':true,", "'queue':true", "'key':'k'", "'yieldMs':1");
 	EXPECT_REFUSED(cases);
 	cr_expect_str_eq(memory_holder_take_input(memory_api_holder("s")), "");
 	struct call *c = memory_api_call("GET /api/session/s/exec", NULL);
@@ -335,20 +301,12 @@ Test(api_exec, hostile_commands_are_reported_unchanged)
 
 Test(api_exec_read, invalid_queries)
 {
-	char lines[9][160];
-	static const char *const queries[] = {"?format=json", "?waitMs=x", "?waitMs=2592000001",
-		"?from=-1", "?bytes=2147483648", "/output?format=", "/stream?cursor=x",
-		"/stream?cursor=1.2", "/stream?cursor=1.1.1"};
-	static const char *const fields[] = {"format", "waitMs", "waitMs", "from", "bytes",
-		"format", "cursor", "cursor", "cursor"};
 	memory_api_call(EXEC, "{'command':'x','yieldMs':0}");
-	const struct exec *e = memory_shell_begin("s");
-	for (size_t i = 0; i < 9; i++) {
-		snprintf(lines[i], sizeof lines[i], "GET /api/session/s/exec/%s%s", e->id,
-			queries[i]);
-		const struct refused one[] = {{lines[i], NULL, INVALID, fields[i]}};
-		EXPECT_REFUSED(one);
-	}
+	char line[128];
+	snprintf(line, sizeof line, "GET /api/session/s/exec/%s", memory_shell_begin("s")->id);
+	EXPECT_INVALID(line, NULL, "?format=json", "?waitMs=x", "?waitMs=2592000001", "?from=-1",
+		"?bytes=2147483648", "/output?format=", "/stream?cursor=x", "/stream?cursor=1.2",
+		"/stream?cursor=1.1.1");
 }
 
 Test(api_exec_read, unknown_commands)
@@ -584,25 +542,23 @@ Test(api_execute, as_a_stream)
 	cr_expect_not(call_event(c, NULL));
 }
 
+static void expect_invalid_in_s(const char *line)
+{
+	const struct refused cases[] = {{line, "{'sessionId':'s'}", INVALID, "command"},
+		{line, "{'command':'','sessionId':'s'}", 400, "INVALID_COMMAND"},
+		{line, "{'command':'x'}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
+		{line, "{'command':'x'}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
+	EXPECT_REFUSED(cases);
+	EXPECT_INVALID(line, "{'command':'x',", "'sessionId':1", "'sessionId':''",
+		"'sessionId':'a/b'", "'sessionId':'" LONG_128 "x'", "'background':1");
+	EXPECT_INVALID(line, "{'command':'x','sessionId':'s',", "'timeoutMs':'1'", "'cwd':'tmp'",
+		"'env':[]");
+}
+
 Test(api_execute, invalid_requests)
 {
-#define IN_S(line)                                                                               \
-	{line, "{'sessionId':'s'}", INVALID, "command"},                                         \
-		{line, "{'command':'','sessionId':'s'}", 400, "INVALID_COMMAND"},                \
-		{line, "{'command':'x','sessionId':1}", INVALID, "sessionId"},                   \
-		{line, "{'command':'x','sessionId':''}", INVALID, "sessionId"},                  \
-		{line, "{'command':'x','sessionId':'a/b'}", INVALID, "sessionId"},               \
-		{line, "{'command':'x','sessionId':'" LONG_128 "x'}", INVALID, "sessionId"},     \
-		{line, "{'command':'x','background':1}", INVALID, "background"},                 \
-		{line, "{'command':'x','sessionId':'s','timeoutMs':'1'}", INVALID, "timeoutMs"}, \
-		{line, "{'command':'x','sessionId':'s','cwd':'tmp'}", INVALID, "cwd"},           \
-		{line, "{'command':'x','sessionId':'s','env':[]}", INVALID, "env"},              \
-		{line, "{'command':'x'}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},            \
-	{                                                                                        \
-		line, "{'command':'x'}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY                 \
-	}
-	static const struct refused cases[] = {
-		BOTH(EXECUTE), IN_S(EXECUTE), IN_S("POST /api/execute/stream")};
-	EXPECT_REFUSED(cases);
+	expect_invalid_command(EXECUTE);
+	expect_invalid_in_s(EXECUTE);
+	expect_invalid_in_s("POST /api/execute/stream");
 	cr_expect_str_eq(memory_holder_take_input(memory_api_holder("s")), "");
 }

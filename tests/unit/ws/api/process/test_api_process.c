@@ -132,31 +132,17 @@ Test(api_process_start, invalid_requests)
 		{START, "{'command':1}", INVALID, "command"},
 		{START, "{'command':'a\\u0000b'}", INVALID, "command"},
 		{START, "{'command':' \\n\\t'}", 400, "INVALID_COMMAND"},
-		{START, "{'command':'x','processId':''}", INVALID, "processId"},
-		{START, "{'command':'x','processId':1}", INVALID, "processId"},
-		{START, "{'command':'x','processId':'a/b'}", INVALID, "processId"},
-		{START, "{'command':'x','processId':'../../../tmp/x'}", INVALID, "processId"},
-		{START, "{'command':'x','env':{'a b':'c'}}", INVALID, "env"},
-		{START, "{'command':'x','processId':'start'}", INVALID, "processId"},
-		{START, "{'command':'x','processId':'list'}", INVALID, "processId"},
-		{START, "{'command':'x','processId':'kill-all'}", INVALID, "processId"},
-		{START, "{'command':'x','processId':'" LONG_128 "x'}", INVALID, "processId"},
-		{START, "{'command':'x','cwd':1}", INVALID, "cwd"},
-		{START, "{'command':'x','cwd':'/no/such/place'}", INVALID, "cwd"},
-		{START, "{'command':'x','cwd':'/dev/null'}", INVALID, "cwd"},
-		{START, "{'command':'x','sessionId':1}", INVALID, "sessionId"},
-		{START, "{'command':'x','sessionId':'a/b'}", INVALID, "sessionId"},
-		{START, "{'command':'x','timeoutMs':-1}", INVALID, "timeoutMs"},
-		{START, "{'command':'x','timeoutMs':31536000001}", INVALID, "timeoutMs"},
-		{START, "{'command':'x','timeoutMs':'1'}", INVALID, "timeoutMs"},
-		{START, "{'command':'x','hold':1}", INVALID, "hold"},
-		{START, "{'command':'x','stdin':'open'}", INVALID, "stdin"},
-		{START, "{'command':'x','stdin':true}", INVALID, "stdin"},
-		{START, "{'command':'x','env':[]}", INVALID, "env"},
 		{START, "nothing", INVALID, "body"},
 		{START "?session=a%2Fb", "{'command':'x'}", INVALID, "sessionId"},
 		{START, "{'command':'x'}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
 		{START, "{'command':'x'}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
+	EXPECT_INVALID(START, "{'command':'x',", "'processId':''", "'processId':1",
+		"'processId':'a/b'", "'processId':'../../../tmp/x'", "'env':{'a b':'c'}",
+		"'processId':'start'", "'processId':'list'", "'processId':'kill-all'",
+		"'processId':'" LONG_128 "x'", "'cwd':1", "'cwd':'/no/such/place'",
+		"'cwd':'/dev/null'", "'sessionId':1", "'sessionId':'a/b'", "'timeoutMs':-1",
+		"'timeoutMs':31536000001", "'timeoutMs':'1'", "'hold':1", "'stdin':'open'",
+		"'stdin':true", "'env':[]");
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(processes_count(&memory_api.processes), 0);
 	cr_expect_eq(memory_holders_count(), 0);
@@ -361,12 +347,8 @@ Test(api_process, invalid_records_are_ignored)
 
 Test(api_process, is_killed_and_removed)
 {
-	static const struct refused invalid[] = {
-		{"DELETE /api/process/p?graceMs=x", NULL, INVALID, "graceMs"},
-		{"DELETE /api/process/p?graceMs=-1", NULL, INVALID, "graceMs"},
-		{"DELETE /api/process/p?graceMs=60001", NULL, INVALID, "graceMs"}};
 	start();
-	EXPECT_REFUSED(invalid);
+	EXPECT_INVALID("DELETE /api/process/p?", NULL, "graceMs=x", "graceMs=-1", "graceMs=60001");
 	end_all(0);
 	static const struct refused ended[] = {
 		{"DELETE /api/process/p", NULL, 404, "COMMAND_NOT_FOUND"},
@@ -464,12 +446,11 @@ Test(api_process, invalid_signals)
 {
 	static const struct refused cases[] = {
 		{"POST /api/process/p/signal", NULL, INVALID, "signal"},
-		{"POST /api/process/p/signal", "{'signal':999}", INVALID, "signal"},
-		{"POST /api/process/p/signal", "{'signal':'nine'}", INVALID, "signal"},
-		{"POST /api/process/p/signal", "{'signal':''}", INVALID, "signal"},
 		{"POST /api/process/p/signal", "{'signal':'TERM','tree':1}", INVALID, "tree"},
 		{"POST /api/process/p/signal", "{'signal':'TERM','tree':'true'}", INVALID, "tree"}};
 	start();
+	EXPECT_INVALID("POST /api/process/p/signal", "{", "'signal':999", "'signal':'nine'",
+		"'signal':''");
 	EXPECT_REFUSED(cases);
 }
 
@@ -477,14 +458,12 @@ Test(api_process, invalid_input)
 {
 #define STDIN "POST /api/process/p/input"
 	static const struct refused cases[] = {{STDIN, NULL, INVALID, "data"},
-		{STDIN, "{'data':1}", INVALID, "data"}, {STDIN, "{'data':null}", INVALID, "data"},
-		{STDIN, "{'base64':1}", INVALID, "base64"},
-		{STDIN, "{'base64':'*'}", INVALID, "base64"},
 		{STDIN, "{'eof':false}", INVALID, "data"}, {STDIN, "{'eof':1}", INVALID, "data"},
 		{STDIN, "{'data':'x','eof':1}", INVALID, "eof"},
 		{STDIN, "{'data':'x'}", 409, "INPUT_CLOSED"},
 		{STDIN, "{'eof':true}", 409, "INPUT_CLOSED"}};
 	start();
+	EXPECT_INVALID(STDIN, "{", "'data':1", "'data':null", "'base64':1", "'base64':'*'");
 	EXPECT_REFUSED(cases);
 }
 
@@ -514,18 +493,12 @@ Test(api_process_output, of_both_streams)
 Test(api_process_output, invalid_queries)
 {
 #define OUTPUT "GET /api/process/p/output"
-	static const struct refused cases[] = {{OUTPUT "?cursor=x", NULL, INVALID, "cursor"},
-		{OUTPUT "?cursor=-1", NULL, INVALID, "cursor"},
-		{OUTPUT "?cursor=9223372036854775808", NULL, INVALID, "cursor"},
-		{OUTPUT "?limit=1048577", NULL, INVALID, "limit"},
-		{OUTPUT "?limit=", NULL, INVALID, "limit"},
-		{OUTPUT "?waitMs=60001", NULL, INVALID, "waitMs"},
-		{OUTPUT "?stream=", NULL, INVALID, "stream"},
-		{OUTPUT "?stream=all", NULL, INVALID, "stream"},
-		{OUTPUT "?encoding=", NULL, INVALID, "encoding"},
-		{OUTPUT "?encoding=utf8", NULL, INVALID, "encoding"},
+	static const struct refused cases[] = {
 		{"GET /api/process/p/stream?cursor=x", NULL, INVALID, "cursor"},
 		{"GET /api/process/p/stream?cursor=9223372036854775808", NULL, INVALID, "cursor"}};
+	EXPECT_INVALID(OUTPUT "?", NULL, "cursor=x", "cursor=-1", "cursor=9223372036854775808",
+		"limit=1048577", "limit=", "waitMs=60001", "stream=", "stream=all",
+		"encoding=", "encoding=utf8");
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(memory_api_status(OUTPUT "?cursor=9223372036854775807", NULL), 200);
 }
@@ -614,16 +587,12 @@ Test(api_process_wait, invalid_requests)
 		{WAIT, "{'for':'exit','timeoutMs':0}", INVALID, "timeoutMs"},
 		{WAIT, "{'for':'exit','timeoutMs':86400001}", INVALID, "timeoutMs"},
 		{WAIT, "{'for':'log'}", INVALID, "pattern"},
-		{WAIT, "{'for':'log','pattern':''}", INVALID, "pattern"},
-		{WAIT, "{'for':'log','pattern':1}", INVALID, "pattern"},
-		{WAIT, "{'for':'log','pattern':'a\\nb'}", INVALID, "pattern"},
-		{WAIT, "{'for':'log','pattern':'a\\u0000'}", INVALID, "pattern"},
-		{WAIT, "{'for':'log','regex':'('}", INVALID, "regex"},
-		{WAIT, "{'for':'log','pattern':'a','regex':'b'}", INVALID, "regex"},
-		{WAIT, "{'for':'log','pattern':'a','stream':'x'}", INVALID, "stream"},
-		{WAIT, "{'for':'log','pattern':'a','cursor':-1}", INVALID, "cursor"},
 		{WAIT, "{'for':'port'}", 400, "INVALID_PORT"},
 		{WAIT, "{'for':'port','port':80,'mode':'udp'}", INVALID, "mode"}};
+	EXPECT_INVALID(WAIT, "{'for':'log',", "'pattern':''", "'pattern':1", "'pattern':'a\\nb'",
+		"'pattern':'a\\u0000'", "'regex':'('");
+	EXPECT_INVALID(
+		WAIT, "{'for':'log','pattern':'a',", "'regex':'b'", "'stream':'x'", "'cursor':-1");
 	EXPECT_REFUSED(cases);
 }
 
@@ -706,16 +675,7 @@ Test(api_process, invalid_ports)
 		{PORT, "{'port':65536}", 400, "INVALID_PORT"},
 		{PORT, "{'port':80.5}", 400, "INVALID_PORT"},
 		{PORT, "{'port':'80'}", 400, "INVALID_PORT"},
-		{PORT, "{'port':80,'mode':'udp'}", INVALID, "mode"},
-		{PORT, "{'port':80,'mode':'http','path':'/a b'}", INVALID, "path"},
-		{PORT, "{'port':80,'mode':'http','path':'/a\\r\\nX: y'}", INVALID, "path"},
-		{PORT, "{'port':80,'mode':'http','statusMin':99}", INVALID, "statusMin"},
-		{PORT, "{'port':80,'mode':'http','statusMax':1000}", INVALID, "statusMax"},
-		{PORT, "{'port':80,'mode':'http','statusMax':'x'}", INVALID, "statusMax"},
-		{PORT, "{'port':80,'mode':'http','interval':-1}", INVALID, "interval"},
 		{PORT, "{'port':80,'mode':'tcp','processId':'../x'}", 404, "PROCESS_NOT_FOUND"},
-		{PORT, "{'port':80,'mode':1}", INVALID, "mode"},
-		{PORT, "{'port':80,'processId':1}", INVALID, "processId"},
 		{PORT, "{'port':80,'processId':'no'}", 404, "PROCESS_NOT_FOUND"},
 		{PORT, "{'port':80}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER}};
 	static char body[5100] = "{'port':80,'path':'/";
@@ -723,6 +683,9 @@ Test(api_process, invalid_ports)
 	memset(body + length, 'x', 5000);
 	strcpy(body + length + 5000, "'}");
 	static const struct refused path[] = {{PORT, body, INVALID, "path"}};
+	EXPECT_INVALID(PORT, "{'port':80,", "'mode':'udp'", "'mode':1", "'processId':1");
+	EXPECT_INVALID(PORT, "{'port':80,'mode':'http',", "'path':'/a b'", "'path':'/a\\r\\nX: y'",
+		"'statusMin':99", "'statusMax':1000", "'statusMax':'x'", "'interval':-1");
 	EXPECT_REFUSED(cases);
 	EXPECT_REFUSED(path);
 	cr_expect_eq(memory_api.api.port_watches, 0);

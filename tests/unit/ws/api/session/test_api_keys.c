@@ -43,28 +43,17 @@ Test(api_keys, keys_are_typed_in_order)
 Test(api_keys, invalid_requests)
 {
 	static const struct refused cases[] = {{KEYS, NULL, INVALID, "text"},
-		{KEYS, "{'submit':false}", INVALID, "text"},
-		{KEYS, "{'name':'x'}", INVALID, "text"}, {KEYS, "{'text':1}", INVALID, "text"},
-		{KEYS, "{'text':['x']}", INVALID, "text"}, {KEYS, "{'paste':{}}", INVALID, "paste"},
-		{KEYS, "{'keys':1}", INVALID, "keys"}, {KEYS, "{'keys':{}}", INVALID, "keys"},
-		{KEYS, "{'keys':[1]}", INVALID, "keys"}, {KEYS, "{'keys':[null]}", INVALID, "keys"},
-		{KEYS, "{'keys':['Enter','Entr']}", INVALID, "keys"},
-		{KEYS, "{'keys':'Enter xx'}", INVALID, "keys"},
-		{KEYS, "{'text':'x','mouse':[]}", INVALID, "mouse"},
+		{KEYS, "{'submit':false}", INVALID, "text"}, {KEYS, "{'name':'x'}", INVALID, "text"},
 		{KEYS, "{'text':'x','mouse':{'action':'click','row':1,'column':1}}", 409,
 			"MOUSE_OFF"},
-		{KEYS, "{'keys':'a\\u0000b'}", INVALID, "keys"},
-		{KEYS, "{'base64':1}", INVALID, "base64"},
-		{KEYS, "{'base64':'?'}", INVALID, "base64"},
-		{KEYS, "{'base64':'QQ'}", INVALID, "base64"},
-		{KEYS, "{'submit':1,'text':'x'}", INVALID, "submit"},
-		{KEYS, "{'submit':'true','text':'x'}", INVALID, "submit"},
-		{KEYS, "{'text':'x','name':''}", INVALID, "name"},
-		{KEYS, "{'text':'x','name':'" LONG_64 "x'}", INVALID, "name"},
-		{KEYS, "{'text':'x','name':2}", INVALID, "name"},
-		{KEYS, "{'text':'x','lease':{}}", INVALID, "lease"},
 		{KEYS, "{'text':'x','lease':'over'}", 409, "LEASED"},
 		{KEYS, "{'text':'x','lease':''}", 409, "LEASED"}};
+	EXPECT_INVALID(KEYS, "{", "'text':1", "'text':['x']", "'paste':{}", "'keys':1", "'keys':{}",
+		"'keys':[1]", "'keys':[null]", "'keys':['Enter','Entr']", "'keys':'Enter xx'",
+		"'keys':'a\\u0000b'", "'base64':1", "'base64':'?'", "'base64':'QQ'",
+		"'submit':1,'text':'x'", "'submit':'true','text':'x'");
+	EXPECT_INVALID(KEYS, "{'text':'x',", "'mouse':[]", "'name':''", "'name':'" LONG_64 "x'",
+		"'name':2", "'lease':{}");
 	EXPECT_REFUSED(cases);
 	cr_expect_str_eq(read_input(), "", "nothing was typed");
 }
@@ -260,11 +249,8 @@ Test(api_keys, typed_input_is_noted_with_its_author)
 	cr_expect(call_is_null(c, "typed.1.label"));
 	c = memory_api_call("GET /api/session/s/typed?from=1", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "typed")), 0);
-	static const struct refused cases[] = {
-		{"GET /api/session/s/typed?from=x", NULL, INVALID, "from"},
-		{"GET /api/session/s/typed?from=-1", NULL, INVALID, "from"},
-		{"GET /api/session/s/typed?from=9223372036854775808", NULL, INVALID, "from"}};
-	EXPECT_REFUSED(cases);
+	EXPECT_INVALID(
+		"GET /api/session/s/typed?", NULL, "from=x", "from=-1", "from=9223372036854775808");
 }
 
 #define LEASE "POST /api/session/s/lease"
@@ -353,18 +339,10 @@ Test(api_lease, is_acquired_once_and_renewed_by_its_id)
 
 Test(api_lease, invalid_terms)
 {
-	static const struct refused cases[] = {{LEASE, "{'owner':''}", INVALID, "owner"},
-		{LEASE, "{'owner':1}", INVALID, "owner"},
-		{LEASE, "{'owner':'a\\nb'}", INVALID, "owner"},
-		{LEASE, "{'owner':'" LONG_64 "x'}", INVALID, "owner"},
-		{LEASE, "{'mode':'shared'}", INVALID, "mode"},
-		{LEASE, "{'mode':''}", INVALID, "mode"}, {LEASE, "{'mode':1}", INVALID, "mode"},
-		{LEASE, "{'ttlMs':0}", INVALID, "ttlMs"}, {LEASE, "{'ttlMs':999}", INVALID, "ttlMs"},
-		{LEASE, "{'ttlMs':3600001}", INVALID, "ttlMs"},
-		{LEASE, "{'ttlMs':'1000'}", INVALID, "ttlMs"},
-		{LEASE, "{'renew':1}", INVALID, "renew"},
-		{LEASE, "{'renew':'a\\u0000'}", INVALID, "renew"}};
-	EXPECT_REFUSED(cases);
+	EXPECT_INVALID(LEASE, "{", "'owner':''", "'owner':1", "'owner':'a\\nb'",
+		"'owner':'" LONG_64 "x'", "'mode':'shared'", "'mode':''", "'mode':1", "'ttlMs':0",
+		"'ttlMs':999", "'ttlMs':3600001", "'ttlMs':'1000'", "'renew':1",
+		"'renew':'a\\u0000'");
 	struct call *c = memory_api_call("GET /api/session/s/lease", NULL);
 	cr_expect(call_is_null(c, "lease"));
 	acquire_lease("{'owner':'" LONG_64 "','ttlMs':1000}");

@@ -218,6 +218,11 @@ Test(screen_create, largest_size)
 	drawn_expect_cursor(0, 0);
 }
 
+Test(screen_destroy, null_is_allowed)
+{
+	screen_destroy(NULL);
+}
+
 Test(screen_destroy, unfinished_sequences_are_freed)
 {
 	static const char *const open[] = {"\x1b", "\x1b[1;2", "\x1b]0;title", "\x1bP$q", "\x1b_x",

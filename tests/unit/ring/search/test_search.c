@@ -1,4 +1,5 @@
 #include "ring/search/search.h"
+#include "tests/lib/drawn_test.h"
 #include "tests/lib/memory_ring.h"
 
 #include <criterion/criterion.h>
@@ -6,38 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct screen *s;
 static struct pattern *pattern;
 static struct search found;
 static struct ring r;
 
-static void make(unsigned rows, unsigned cols, unsigned scrollback)
-{
-	screen_destroy(s);
-	cr_assert_eq(screen_create(&s,
-			     &(struct screen_options){
-				     .rows = rows, .cols = cols, .scrollback = scrollback}),
-		0);
-}
-
-static void feed(const char *text)
-{
-	size_t length = strlen(text), at = 0;
-	while (at < length)
-		at += screen_feed(s, text + at, length - at, SIZE_MAX);
-}
-
 static void set_up(void)
 {
-	make(3, 10, 100);
+	drawn_restart(3, 10, 100);
 }
 
 static void tear_down(void)
 {
-	screen_destroy(s);
+	drawn_tear_down();
 	pattern_destroy(pattern);
 	search_finish(&found);
-	s = NULL;
 	pattern = NULL;
 }
 
@@ -88,14 +71,14 @@ static const char *format_results(void)
 static const char *search(const char *text, unsigned flags)
 {
 	begin(text, flags, 100, UINT64_MAX);
-	cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
+	cr_assert_eq(search_screen(&found, d.screen, SEARCH_NO_LINE), 0);
 	cr_assert_eq(found.next_line, 0);
 	return format_results();
 }
 
 Test(search_screen, newest_line_first_and_from_left_to_right)
 {
-	feed("foo\r\nbar foo\r\nx\r\nfoo foo\r\nbaz");
+	drawn_type(&d, "foo\r\nbar foo\r\nx\r\nfoo foo\r\nbaz");
 	cr_expect_str_eq(search("foo", 0), "3:0+3=foo 3:4+3=foo 1:4+3=foo 0:0+3=foo ");
 	cr_expect_str_eq(search("FOO", 0), "");
 	cr_expect_str_eq(search("nothing", 0), "");
@@ -103,10 +86,10 @@ Test(search_screen, newest_line_first_and_from_left_to_right)
 
 Test(search_screen, soft_wraps_are_joined)
 {
-	feed("12345678foobar\r\nx");
+	drawn_type(&d, "12345678foobar\r\nx");
 	cr_expect_str_eq(search("foobar", 0), "0:8+6=foobar ");
 	cr_expect_str_eq(search("bar", 0), "1:1+3=bar ");
-	feed("\r\n\n\n\n");
+	drawn_type(&d, "\r\n\n\n\n");
 	cr_expect_str_eq(search("foobar", 0), "0:8+6=foobar ");
 	cr_assert_eq(found.matches[0].text_length, 14);
 	cr_assert_eq(memcmp(found.matches[0].text, "12345678foobar", 14), 0);
@@ -114,26 +97,27 @@ Test(search_screen, soft_wraps_are_joined)
 
 Test(search_screen, hard_line_ends_are_not_joined)
 {
-	feed("1234567foo\r\nbar");
+	drawn_type(&d, "1234567foo\r\nbar");
 	cr_expect_str_eq(search("foobar", 0), "");
 }
 
 Test(search_screen, wide_and_combining_characters_count_as_columns)
 {
-	feed("\xe7\x95\x8c\xe7\x95\x8cx e\xcc\x81"
-	     "z");
+	drawn_type(&d,
+		"\xe7\x95\x8c\xe7\x95\x8cx e\xcc\x81"
+		"z");
 	cr_expect_str_eq(search("x", 0), "0:4+1=x ");
 	cr_expect_str_eq(search("\xe7\x95\x8cx", 0), "0:2+3=\xe7\x95\x8cx ");
 	cr_expect_str_eq(search("\xcc\x81z", 0), "0:6+2=\xcc\x81z ");
 	/* A column left free before a wide character is no blank. */
-	make(3, 10, 0);
-	feed("123456789\xe7\x95\x8c");
+	drawn_restart(3, 10, 0);
+	drawn_type(&d, "123456789\xe7\x95\x8c");
 	cr_expect_str_eq(search("9\xe7\x95\x8c", 0), "0:8+3=9\xe7\x95\x8c ");
 }
 
 Test(search_screen, case_and_expressions)
 {
-	feed("Error: 17");
+	drawn_type(&d, "Error: 17");
 	cr_expect_str_eq(search("eRROR", PATTERN_ANY_CASE), "0:0+5=Error ");
 	cr_expect_str_eq(search("[0-9]+$", PATTERN_REGEX), "0:7+2=17 ");
 	cr_expect_str_eq(search("^\\w+:", PATTERN_REGEX), "0:0+6=Error: ");
@@ -142,22 +126,22 @@ Test(search_screen, case_and_expressions)
 
 Test(search_screen, trailing_blanks_do_not_count)
 {
-	feed("foo   \r\n   ");
+	drawn_type(&d, "foo   \r\n   ");
 	cr_expect_str_eq(search("o$", PATTERN_REGEX), "0:2+1=o ");
 	cr_expect_str_eq(search("o ", 0), "");
 }
 
 Test(search_screen, line_numbers_are_absolute)
 {
-	make(2, 10, 2);
+	drawn_restart(2, 10, 2);
 	for (char c = 'a'; c <= 'j'; c++)
-		feed((char[]){'x', c, '\r', '\n', '\0'});
+		drawn_type(&d, (char[]){'x', c, '\r', '\n', '\0'});
 	cr_expect_str_eq(search("x[a-j]", PATTERN_REGEX), "9:0+2=xj 8:0+2=xi 7:0+2=xh ");
 }
 
 Test(search_screen, match_has_the_offset_of_its_line)
 {
-	feed("one\r\ntwo\r\n\r\n\r\n\r\n");
+	drawn_type(&d, "one\r\ntwo\r\n\r\n\r\n\r\n");
 	search("two", 0);
 	cr_assert_eq(found.count, 1);
 	cr_expect_geq(found.matches[0].offset, 3);
@@ -167,13 +151,13 @@ Test(search_screen, match_has_the_offset_of_its_line)
 Test(search_screen, continues_after_the_limit_of_matches)
 {
 	for (char c = 'a'; c <= 'f'; c++)
-		feed((char[]){'x', c, '\r', '\n', '\0'});
+		drawn_type(&d, (char[]){'x', c, '\r', '\n', '\0'});
 	begin("x", 0, 2, UINT64_MAX);
-	cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
+	cr_assert_eq(search_screen(&found, d.screen, SEARCH_NO_LINE), 0);
 	cr_expect_str_eq(format_results(), "5:0+1=x 4:0+1=x ");
 	cr_assert_eq(found.next_line, 4);
 	begin("x", 0, 100, UINT64_MAX);
-	cr_assert_eq(search_screen(&found, s, 4), 0);
+	cr_assert_eq(search_screen(&found, d.screen, 4), 0);
 	cr_expect_str_eq(format_results(), "3:0+1=x 2:0+1=x 1:0+1=x 0:0+1=x ");
 	cr_assert_eq(found.next_line, 0);
 }
@@ -183,10 +167,10 @@ Test(search_screen, continues_after_the_limit_of_work)
 	uint64_t before = SEARCH_NO_LINE;
 	unsigned requests = 0, matches = 0;
 	for (unsigned i = 0; i < 50; i++)
-		feed("needle\r\n");
+		drawn_type(&d, "needle\r\n");
 	do {
 		begin("needle", 0, 100, 40);
-		cr_assert_eq(search_screen(&found, s, before), 0);
+		cr_assert_eq(search_screen(&found, d.screen, before), 0);
 		cr_assert_lt(found.next_line, before);
 		before = found.next_line;
 		matches += (unsigned)found.count;
@@ -198,19 +182,19 @@ Test(search_screen, continues_after_the_limit_of_work)
 
 Test(search_screen, nothing_before_the_oldest_line)
 {
-	feed("x");
+	drawn_type(&d, "x");
 	begin("x", 0, 10, UINT64_MAX);
-	cr_assert_eq(search_screen(&found, s, 0), 0);
+	cr_assert_eq(search_screen(&found, d.screen, 0), 0);
 	cr_assert(found.count == 0 && found.next_line == 0);
 }
 
 Test(search_screen, endless_line_is_searched_in_pieces)
 {
-	make(3, 10, 2000);
+	drawn_restart(3, 10, 2000);
 	for (unsigned i = 0; i < 1000; i++)
-		feed("012345needle9");
+		drawn_type(&d, "012345needle9");
 	begin("needle", 0, 10000, UINT64_MAX);
-	cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
+	cr_assert_eq(search_screen(&found, d.screen, SEARCH_NO_LINE), 0);
 	/* A match on the border of two pieces is not found. */
 	cr_expect_geq(found.count, 996);
 	for (size_t i = 0; i < found.count; i++)
@@ -219,11 +203,11 @@ Test(search_screen, endless_line_is_searched_in_pieces)
 
 Test(search_screen, long_match_and_long_line_are_cut)
 {
-	make(3, 1000, 0);
+	drawn_restart(3, 1000, 0);
 	for (unsigned i = 0; i < 100; i++)
-		feed("0123456789");
+		drawn_type(&d, "0123456789");
 	begin(".*", PATTERN_REGEX, 10, UINT64_MAX);
-	cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
+	cr_assert_eq(search_screen(&found, d.screen, SEARCH_NO_LINE), 0);
 	cr_assert_eq(found.count, 1);
 	cr_expect(found.matches[0].columns == 1000);
 	cr_expect(found.matches[0].match_length == SEARCH_MATCH_MAX);
@@ -232,14 +216,15 @@ Test(search_screen, long_match_and_long_line_are_cut)
 
 Test(search_screen, hostile_patterns_end_in_time, .timeout = 30)
 {
-	make(50, 1000, 1000);
+	drawn_restart(50, 1000, 1000);
 	for (unsigned i = 0; i < 3000; i++)
-		feed("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+		drawn_type(&d,
+			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
 	static const char *const evil[] = {
 		"(a*)*b", "(a|aa)+$b", "(a?){150}a{150}b", "(.*)(.*)(.*)(.*)x", "a{0,255}b"};
 	for (size_t i = 0; i < sizeof evil / sizeof *evil; i++) {
 		begin(evil[i], PATTERN_REGEX, 1000, 100000);
-		cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
+		cr_assert_eq(search_screen(&found, d.screen, SEARCH_NO_LINE), 0);
 		cr_expect_eq(found.count, 0);
 		cr_expect_gt(found.next_line, 0, "%s", evil[i]);
 	}
@@ -337,9 +322,9 @@ Test(search_ring, random_bytes)
 
 Test(search_border, starts_with_the_oldest_line)
 {
-	make(2, 10, 2);
-	cr_expect_eq(search_border(s), 0);
-	feed("a\r\nb\r\nc\r\nd\r\ne\r\nf");
-	uint64_t border = search_border(s);
+	drawn_restart(2, 10, 2);
+	cr_expect_eq(search_border(d.screen), 0);
+	drawn_type(&d, "a\r\nb\r\nc\r\nd\r\ne\r\nf");
+	uint64_t border = search_border(d.screen);
 	cr_expect(border >= 5 && border <= 6, "%d", (int)border);
 }

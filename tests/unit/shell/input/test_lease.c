@@ -9,27 +9,31 @@ static const struct lease_terms mine = {
 static const struct lease_terms soft = {
 	.owner = "me", .author = "owner", .exclusive = false, .ttl_ms = 1000};
 
+static struct lease l;
+static char id[sizeof l.id];
+
+static void keep(const char *of)
+{
+	memcpy(id, of, sizeof id);
+}
+
 Test(lease_acquire, one_holder_at_a_time)
 {
-	struct lease l = {0};
 	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
 	cr_expect(lease_is_held(&l, 1004));
 	cr_expect_eq(strlen(l.id), LEASE_ID_LENGTH);
 	cr_expect_eq(lease_acquire(&l, &soft, 1004), -EBUSY);
 	cr_expect_not(lease_is_held(&l, 1005));
-	char before[sizeof l.id];
-	memcpy(before, l.id, sizeof before);
+	keep(l.id);
 	cr_assert_eq(lease_acquire(&l, &mine, 1005), 0);
-	cr_expect_str_neq(l.id, before);
+	cr_expect_str_neq(l.id, id);
 	cr_expect_eq(l.since_ms, 1005);
 }
 
 Test(lease_acquire, renewal_keeps_the_id)
 {
-	struct lease l = {0};
 	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
-	char id[sizeof l.id];
-	memcpy(id, l.id, sizeof id);
+	keep(l.id);
 	struct lease_terms again = soft;
 	again.renew = id;
 	cr_assert_eq(lease_acquire(&l, &again, 500), 0);
@@ -46,13 +50,11 @@ Test(lease_acquire, renewal_keeps_the_id)
 
 Test(lease_release, needs_the_id_of_the_lease)
 {
-	struct lease l = {0};
 	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
 	uint64_t version = l.version;
 	cr_expect_not(lease_release(&l, "", 6));
 	cr_expect_not(lease_release(&l, "00000000000000000000000000000000", 6));
-	char id[sizeof l.id];
-	memcpy(id, l.id, sizeof id);
+	keep(l.id);
 	cr_expect(lease_release(&l, id, 6));
 	cr_expect_not(lease_is_held(&l, 6));
 	cr_expect_gt(l.version, version);
@@ -62,7 +64,6 @@ Test(lease_release, needs_the_id_of_the_lease)
 
 Test(lease_expire, lease_expires_once)
 {
-	struct lease l = {0};
 	cr_expect_not(lease_expire(&l, 5));
 	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
 	cr_expect_not(lease_expire(&l, 1004));
@@ -72,7 +73,6 @@ Test(lease_expire, lease_expires_once)
 
 Test(lease_allows, depends_on_the_lease_and_its_id)
 {
-	struct lease l = {0};
 	static const char other[] = "00000000000000000000000000000000";
 	cr_expect(lease_allows(&l, NULL, 5));
 	cr_expect_not(lease_allows(&l, other, 5), "the lease is not valid");
@@ -101,21 +101,18 @@ static struct lease_terms terms_with(enum lease_acquire take)
 
 Test(lease_acquire, lease_of_another_holder_can_be_replaced)
 {
-	struct lease l = {0};
 	const struct lease_terms now = terms_with(LEASE_ACQUIRE_NOW);
 	cr_assert_eq(lease_acquire(&l, &others, 5), 0);
-	char before[sizeof l.id];
-	memcpy(before, l.id, sizeof before);
+	keep(l.id);
 	cr_assert_eq(lease_acquire(&l, &now, 100), 0);
-	cr_expect_str_neq(l.id, before);
+	cr_expect_str_neq(l.id, id);
 	cr_expect_str_eq(l.owner, "me");
 	cr_expect_eq(l.since_ms, 100);
-	cr_expect_not(lease_allows(&l, before, 101));
+	cr_expect_not(lease_allows(&l, id, 101));
 }
 
 Test(lease_acquire, heir_follows_the_holder)
 {
-	struct lease l = {0};
 	const struct lease_terms after = terms_with(LEASE_ACQUIRE_AFTER);
 	cr_assert_eq(lease_acquire(&l, &others, 5), 0);
 	char their_id[sizeof l.id], heir[sizeof l.id];
@@ -134,19 +131,22 @@ Test(lease_acquire, heir_follows_the_holder)
 	cr_expect_eq(l.heir.id[0], 0);
 }
 
-Test(lease_heir, gets_the_lease_when_it_is_released_or_expires)
+/* I become the heir of another holder. */
+static void others_then_me(void)
 {
-	struct lease l = {0};
 	const struct lease_terms after = terms_with(LEASE_ACQUIRE_AFTER);
 	cr_assert_eq(lease_acquire(&l, &others, 0), 0);
 	cr_assert_eq(lease_acquire(&l, &after, 1), 0);
-	char id[sizeof l.id];
-	memcpy(id, l.id, sizeof id);
+}
+
+Test(lease_heir, gets_the_lease_when_it_is_released_or_expires)
+{
+	others_then_me();
+	keep(l.id);
 	cr_expect(lease_release(&l, id, 2));
 	cr_expect_str_eq(l.owner, "me");
 	lease_clear(&l);
-	cr_assert_eq(lease_acquire(&l, &others, 0), 0);
-	cr_assert_eq(lease_acquire(&l, &after, 1), 0);
+	others_then_me();
 	cr_expect(lease_expire(&l, 1000));
 	cr_expect_str_eq(l.owner, "me");
 	cr_expect(lease_is_held(&l, 1999));
@@ -154,10 +154,7 @@ Test(lease_heir, gets_the_lease_when_it_is_released_or_expires)
 
 Test(lease_heir, precedes_requests_after_the_expiry)
 {
-	struct lease l = {0};
-	const struct lease_terms after = terms_with(LEASE_ACQUIRE_AFTER);
-	cr_assert_eq(lease_acquire(&l, &others, 0), 0);
-	cr_assert_eq(lease_acquire(&l, &after, 1), 0);
+	others_then_me();
 	cr_expect_eq(lease_acquire(&l, &others, 1500), -EBUSY);
 	cr_expect_str_eq(l.owner, "me");
 	cr_expect(lease_is_held(&l, 2499));
@@ -165,12 +162,8 @@ Test(lease_heir, precedes_requests_after_the_expiry)
 
 Test(lease_heir, can_give_up_its_claim)
 {
-	struct lease l = {0};
-	const struct lease_terms after = terms_with(LEASE_ACQUIRE_AFTER);
-	cr_assert_eq(lease_acquire(&l, &others, 0), 0);
-	cr_assert_eq(lease_acquire(&l, &after, 1), 0);
-	char id[sizeof l.id];
-	memcpy(id, l.heir.id, sizeof id);
+	others_then_me();
+	keep(l.heir.id);
 	cr_expect(lease_release(&l, id, 2));
 	cr_expect_str_eq(l.owner, "you");
 	cr_expect_not(lease_hand_over(&l, 3));
@@ -178,7 +171,6 @@ Test(lease_heir, can_give_up_its_claim)
 
 Test(lease_leave_note, note_stays_until_the_end_of_the_next_lease)
 {
-	struct lease l = {0};
 	uint64_t version = l.version;
 	lease_leave_note(&l, "go on", "Ada", "owner", 7);
 	cr_expect_gt(l.version, version);

@@ -220,17 +220,21 @@ static void settle(void)
 	}
 }
 
+/* Apostrophes are sent as quotation marks. */
 static void send_text(const char *text)
 {
-	p->text(c, text, strlen(text));
+	char *copy = strdup(text);
+	for (char *at = copy; (at = strchr(at, '\''));)
+		*at = '"';
+	p->text(c, copy, strlen(copy));
 	settle();
+	free(copy);
 }
 
 static void send_request(const char *id, const char *target)
 {
 	char text[400];
-	snprintf(text, sizeof text,
-		"{\"type\":\"request\",\"id\":\"%s\",\"method\":\"GET\",\"path\":\"%s\"}", id,
+	snprintf(text, sizeof text, "{'type':'request','id':'%s','method':'GET','path':'%s'}", id,
 		target);
 	send_text(text);
 }
@@ -238,7 +242,7 @@ static void send_request(const char *id, const char *target)
 static void cancel(const char *id)
 {
 	char text[200];
-	snprintf(text, sizeof text, "{\"type\":\"cancel\",\"id\":\"%s\"}", id);
+	snprintf(text, sizeof text, "{'type':'cancel','id':'%s'}", id);
 	send_text(text);
 }
 
@@ -340,8 +344,7 @@ Test(control_socket, request_fields_arrive_unchanged)
 
 Test(control_socket, body_of_a_get_is_ignored)
 {
-	send_text(
-		"{\"type\":\"request\",\"id\":\"a\",\"method\":\"GET\",\"path\":\"/later\",\"body\":{\"a\":1}}");
+	send_text("{'type':'request','id':'a','method':'GET','path':'/later','body':{'a':1}}");
 	cr_assert_eq(api.body_length, 0);
 }
 
@@ -373,47 +376,39 @@ Test(control_socket, invalid_messages_are_refused)
 		{"", "PARSE_ERROR", ""},
 		{"{", "PARSE_ERROR", ""},
 		{"nonsense", "PARSE_ERROR", ""},
-		{"{\"type\":\"request\",\"id\":\"x\",\"id\":\"y\",\"method\":\"GET\",\"path\":\"/\"}",
-			"PARSE_ERROR", "x"},
-		{"{\"id\":\"x\",\"type\":\"request\",\"body\":1e999}", "PARSE_ERROR", "x"},
-		{"{\"id\":\"x\",\"type\":\"request\",\"body\":\"\\ud800\"}", "PARSE_ERROR", "x"},
-		{"{\"id\":\"x\"} {}", "PARSE_ERROR", "x"},
-		{"{\"id\":\"\xff\"}", "PARSE_ERROR", ""},
-		{"{\"id\":\"x\\u0000\"} x", "PARSE_ERROR", ""},
+		{"{'type':'request','id':'x','id':'y','method':'GET','path':'/'}", "PARSE_ERROR",
+			"x"},
+		{"{'id':'x','type':'request','body':1e999}", "PARSE_ERROR", "x"},
+		{"{'id':'x','type':'request','body':'\\ud800'}", "PARSE_ERROR", "x"},
+		{"{'id':'x'} {}", "PARSE_ERROR", "x"},
+		{"{'id':'\xff'}", "PARSE_ERROR", ""},
+		{"{'id':'x\\u0000'} x", "PARSE_ERROR", ""},
 		{"[]", "INVALID_REQUEST", ""},
 		{"{}", "INVALID_REQUEST", ""},
-		{"{\"type\":\"hello\",\"id\":\"x\"}", "INVALID_REQUEST", "x"},
-		{"{\"type\":7,\"id\":\"x\"}", "INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\"}", "INVALID_REQUEST", ""},
-		{"{\"type\":\"cancel\"}", "INVALID_REQUEST", ""},
-		{"{\"type\":\"request\",\"id\":\"\",\"method\":\"GET\",\"path\":\"/\"}",
-			"INVALID_REQUEST", ""},
-		{"{\"type\":\"request\",\"id\":7,\"method\":\"GET\",\"path\":\"/\"}",
-			"INVALID_REQUEST", ""},
-		{"{\"type\":\"request\",\"id\":\"a\\u0000b\",\"method\":\"GET\",\"path\":\"/\"}",
-			"INVALID_REQUEST", ""},
-		{"{\"type\":\"request\",\"id\":\"x\",\"method\":\"HEAD\",\"path\":\"/\"}",
+		{"{'type':'hello','id':'x'}", "INVALID_REQUEST", "x"},
+		{"{'type':7,'id':'x'}", "INVALID_REQUEST", "x"},
+		{"{'type':'request'}", "INVALID_REQUEST", ""},
+		{"{'type':'cancel'}", "INVALID_REQUEST", ""},
+		{"{'type':'request','id':'','method':'GET','path':'/'}", "INVALID_REQUEST", ""},
+		{"{'type':'request','id':7,'method':'GET','path':'/'}", "INVALID_REQUEST", ""},
+		{"{'type':'request','id':'a\\u0000b','method':'GET','path':'/'}", "INVALID_REQUEST",
+			""},
+		{"{'type':'request','id':'x','method':'HEAD','path':'/'}", "INVALID_REQUEST", "x"},
+		{"{'type':'request','id':'x','method':'get','path':'/'}", "INVALID_REQUEST", "x"},
+		{"{'type':'request','id':'x','path':'/'}", "INVALID_REQUEST", "x"},
+		{"{'type':'request','id':'x','method':'GET'}", "INVALID_REQUEST", "x"},
+		{"{'type':'request','id':'x','method':'GET','path':'x'}", "INVALID_REQUEST", "x"},
+		{"{'type':'request','id':'x','method':'GET','path':'/\\u0000'}", "INVALID_REQUEST",
+			"x"},
+		{"{'type':'request','id':'x','method':'GET','path':'/%'}", "INVALID_REQUEST", "x"},
+		{"{'type':'request','id':'x','method':'GET','path':'/%00'}", "INVALID_REQUEST", "x"},
+		{"{'type':'request','id':'x','method':'GET','path':'/?a=%fz'}", "INVALID_REQUEST",
+			"x"},
+		{"{'type':'request','id':'x','method':'GET','path':'/','headers':[]}",
 			"INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\",\"id\":\"x\",\"method\":\"get\",\"path\":\"/\"}",
+		{"{'type':'request','id':'x','method':'GET','path':'/','b\\u006fdy':1}",
 			"INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\",\"id\":\"x\",\"path\":\"/\"}", "INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\",\"id\":\"x\",\"method\":\"GET\"}", "INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\",\"id\":\"x\",\"method\":\"GET\",\"path\":\"x\"}",
-			"INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\",\"id\":\"x\",\"method\":\"GET\",\"path\":\"/\\u0000\"}",
-			"INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\",\"id\":\"x\",\"method\":\"GET\",\"path\":\"/%\"}",
-			"INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\",\"id\":\"x\",\"method\":\"GET\",\"path\":\"/%00\"}",
-			"INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\",\"id\":\"x\",\"method\":\"GET\",\"path\":\"/?a=%fz\"}",
-			"INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\",\"id\":\"x\",\"method\":\"GET\",\"path\":\"/\",\"headers\":[]}",
-			"INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\",\"id\":\"x\",\"method\":\"GET\",\"path\":\"/\",\"b\\u006fdy\":1}",
-			"INVALID_REQUEST", "x"},
-		{"{\"type\":\"request\",\"id\":\"x\",\"method\":\"GET\",\"path\":\"/"
-		 "?1&2&3&4&5&6&7&8&9&10&11&12&13&14&15&16&17\"}",
+		{"{'type':'request','id':'x','method':'GET','path':'/?1&2&3&4&5&6&7&8&9&10&11&12&13&14&15&16&17'}",
 			"REQUEST_TOO_LARGE", "x"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -458,7 +453,7 @@ Test(control_socket, id_in_use_is_refused)
 	send_request("a", "/later");
 	send_request("a", "/x");
 	expect_error("", "INVALID_REQUEST");
-	send_text("{\"type\":\"request\",\"id\":\"a\"}");
+	send_text("{'type':'request','id':'a'}");
 	expect_error("", "INVALID_REQUEST");
 	reply_success(api.later[0], NULL);
 	settle();

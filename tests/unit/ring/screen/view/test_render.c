@@ -1,39 +1,21 @@
 #include "ring/screen/view/render.h"
+#include "tests/lib/drawn_test.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct screen *s;
-
-static void make(unsigned rows, unsigned cols, unsigned scrollback)
-{
-	screen_destroy(s);
-	cr_assert_eq(screen_create(&s,
-			     &(struct screen_options){
-				     .rows = rows, .cols = cols, .scrollback = scrollback}),
-		0);
-}
-
-static void feed(const char *text)
-{
-	size_t length = strlen(text), at = 0;
-	while (at < length)
-		at += screen_feed(s, text + at, length - at, SIZE_MAX);
-}
-
 static void set_up(void)
 {
-	make(4, 10, 100);
+	drawn_restart(4, 10, 100);
 }
 
 static struct rendered r; /* of render_text() */
 
 static void tear_down(void)
 {
-	screen_destroy(s);
-	s = NULL;
+	drawn_tear_down();
 	free(r.bytes);
 }
 
@@ -46,7 +28,7 @@ static const char *render(enum render_format format, bool join)
 	static char text[1 << 16];
 	struct rendered got;
 	cr_assert_eq(
-		render_lines(s, format,
+		render_lines(d.screen, format,
 			&(struct render_options){.to = UINT64_MAX, .join = join, .max = SIZE_MAX},
 			&got),
 		0);
@@ -145,7 +127,7 @@ Test(render_lines, examples)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
 		set_up();
-		feed(examples[i].in);
+		drawn_type(&d, examples[i].in);
 		const char *got = examples[i].how();
 		cr_expect_str_eq(got, examples[i].want, "%s: %s", examples[i].name, got);
 	}
@@ -156,17 +138,17 @@ static const char *render_text(struct render_options o)
 {
 	free(r.bytes);
 	r = (struct rendered){0};
-	cr_assert_eq(render_lines(s, RENDER_TEXT, &o, &r), 0);
+	cr_assert_eq(render_lines(d.screen, RENDER_TEXT, &o, &r), 0);
 	return r.bytes ? r.bytes : "";
 }
 
 Test(render_lines, lines_have_absolute_numbers)
 {
-	make(2, 10, 3);
+	drawn_restart(2, 10, 3);
 	for (char c = 'a'; c <= 'h'; c++)
-		feed((char[]){'\r', '\n', c, '\0'});
+		drawn_type(&d, (char[]){'\r', '\n', c, '\0'});
 	/* The first line is blank, then a to h: of 9 lines 7 have left the screen, and 3 of them are kept. */
-	cr_assert_eq(screen_dropped(s), 4);
+	cr_assert_eq(screen_dropped(d.screen), 4);
 	cr_expect_str_eq(render_text((struct render_options){.to = UINT64_MAX, .max = SIZE_MAX}),
 		"d\ne\nf\ng\nh\n");
 	cr_expect(r.from == 4 && r.to == 9);
@@ -178,7 +160,7 @@ Test(render_lines, lines_have_absolute_numbers)
 
 Test(render_lines, stops_at_the_limit_of_bytes)
 {
-	feed("one\r\ntwo\r\nthree\r\nfour");
+	drawn_type(&d, "one\r\ntwo\r\nthree\r\nfour");
 	cr_expect_str_eq(
 		render_text((struct render_options){.to = UINT64_MAX, .max = 5}), "one\ntwo\n");
 	cr_expect_eq(r.to, 2);
@@ -188,48 +170,50 @@ Test(render_lines, stops_at_the_limit_of_bytes)
 
 Test(render_lines, joined_line_ends_at_the_end_of_the_range)
 {
-	feed("0123456789abc");
+	drawn_type(&d, "0123456789abc");
 	const struct render_options o = {.to = 1, .join = true, .max = SIZE_MAX};
 	cr_expect_str_eq(render_text(o), "0123456789\n");
 }
 
 Test(render_lines, alternate_screen_does_not_continue_the_scrollback)
 {
-	make(2, 10, 10);
-	feed("0123456789\r\n\n\033[?1049h\033[Hfull\r\n\033[2;1H0123456789abcdefghi");
+	drawn_restart(2, 10, 10);
+	drawn_type(&d, "0123456789\r\n\n\033[?1049h\033[Hfull\r\n\033[2;1H0123456789abcdefghi");
 	cr_expect_str_eq(text(true), "0123456789\n0123456789abcdefghi\n");
-	feed("\033[?1049l");
+	drawn_type(&d, "\033[?1049l");
 	cr_expect_str_eq(text(true), "0123456789\n\n\n");
 }
 
 Test(render_lines, line_longer_than_the_screen_is_cut)
 {
-	feed("\033[?1049h\033[H0123456789");
-	screen_resize(s, 4, 5);
+	drawn_type(&d, "\033[?1049h\033[H0123456789");
+	screen_resize(d.screen, 4, 5);
 	cr_expect_str_eq(text(false), "01234\n\n\n\n");
 }
 
 Test(render_lines, ansi_draws_the_same_screen)
 {
-	feed("\033[1;33;45mone\033[m \033[7mtwo\033[m\r\n\033[38;2;1;2;3mthree\r\n\033[9;53mfour");
+	drawn_type(&d,
+		"\033[1;33;45mone\033[m \033[7mtwo\033[m\r\n\033[38;2;1;2;3mthree\r\n\033[9;53mfour");
 	char *first = strdup(render(RENDER_ANSI, false)), *rest = first, *line;
 	set_up();
 	for (unsigned y = 0; (line = strsep(&rest, "\n")); y++) {
-		feed(y > 0 && y < 4 ? "\r\n" : "");
-		feed(line);
+		drawn_type(&d, y > 0 && y < 4 ? "\r\n" : "");
+		drawn_type(&d, line);
 	}
 	free(first);
 	first = strdup(render(RENDER_ANSI, false));
 	set_up();
-	feed("\033[1;33;45mone\033[m \033[7mtwo\033[m\r\n\033[38;2;1;2;3mthree\r\n\033[9;53mfour");
+	drawn_type(&d,
+		"\033[1;33;45mone\033[m \033[7mtwo\033[m\r\n\033[38;2;1;2;3mthree\r\n\033[9;53mfour");
 	cr_expect_str_eq(first, render(RENDER_ANSI, false));
 	free(first);
 }
 
 Test(render_lines, html_is_escaped)
 {
-	make(4, 80, 0);
-	feed("<script>alert(\"x\")</script> & 'y'</pre>");
+	drawn_restart(4, 80, 0);
+	drawn_type(&d, "<script>alert(\"x\")</script> & 'y'</pre>");
 	cr_expect_str_eq(html(),
 		"&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; &#39;y&#39;&lt;/pre&gt;");
 }
@@ -260,14 +244,14 @@ Test(render_lines, html_styles)
 		char sequence[64];
 		set_up();
 		snprintf(sequence, sizeof sequence, "\033[%smx", cases[i].sgr);
-		feed(sequence);
+		drawn_type(&d, sequence);
 		cr_expect_str_eq(html(), cases[i].want, "%s: %s", cases[i].sgr, html());
 	}
 }
 
 Test(render_lines, html_has_the_colours_set_by_the_program)
 {
-	feed("\033]4;1;#123456\033\\\033]10;#ffffff\033\\\033]11;#000000\033\\\033[31mx");
+	drawn_type(&d, "\033]4;1;#123456\033\\\033]10;#ffffff\033\\\033]11;#000000\033\\\033[31mx");
 	cr_expect(strstr(render(RENDER_HTML, false), "color:#ffffff;background:#000000"));
 	cr_expect_str_eq(html(), "<span style=\"color:#123456\">x</span>");
 }
@@ -303,7 +287,7 @@ Test(render_lines, html_links)
 		set_up();
 		snprintf(sequence, sizeof sequence, "\033]8;;%s\033\\x\033]8;;\033\\y",
 			cases[i].uri);
-		feed(sequence);
+		drawn_type(&d, sequence);
 		snprintf(want, sizeof want, "<a rel=\"noopener noreferrer\" href=\"%s\">x</a>y",
 			cases[i].uri);
 		cr_expect_str_eq(
@@ -316,13 +300,13 @@ Test(render_lines, html_link_that_is_too_long_is_dropped)
 	char sequence[RENDER_HTML_LINK_MAX + 64] = "\033]8;;http://";
 	memset(sequence + 12, 'a', RENDER_HTML_LINK_MAX);
 	strcpy(sequence + 12 + RENDER_HTML_LINK_MAX, "\033\\x");
-	feed(sequence);
+	drawn_type(&d, sequence);
 	cr_expect_str_eq(html(), "x");
 }
 
 Test(render_lines, html_blank_first_row_is_kept)
 {
-	feed("\r\nx");
+	drawn_type(&d, "\r\nx");
 	cr_expect(strstr(render(RENDER_HTML, false), "\">\n\nx\n\n\n</pre>\n"));
 }
 
@@ -334,7 +318,7 @@ static const char *read_lines(const struct render_options *options, bool runs)
 	struct render_line line;
 	size_t at = 0;
 	int rc;
-	cr_assert_eq(render_create(&render_state, s, options), 0);
+	cr_assert_eq(render_create(&render_state, d.screen, options), 0);
 	read[0] = '\0';
 	while ((rc = render_next(render_state, &line)) > 0) {
 		at += (size_t)snprintf(read + at, sizeof read - at, "%d+%u%s %.*s;",
@@ -354,7 +338,7 @@ static const char *read_lines(const struct render_options *options, bool runs)
 
 Test(render_next, lines_kept_and_joined)
 {
-	feed("0123456789abc\r\nx");
+	drawn_type(&d, "0123456789abc\r\nx");
 	struct render_options o = {.to = UINT64_MAX};
 	cr_expect_str_eq(read_lines(&o, false), "0+1 0123456789;1+1w abc;2+1 x;3+1 ;");
 	o.join = true;
@@ -365,7 +349,7 @@ Test(render_next, lines_kept_and_joined)
 
 Test(render_next, runs_of_one_style)
 {
-	feed("a\033[31mb\xe7\x95\x8c\033[m\033[2Cc");
+	drawn_type(&d, "a\033[31mb\xe7\x95\x8c\033[m\033[2Cc");
 	struct render_options o = {.to = 1};
 	cr_expect_str_eq(read_lines(&o, true),
 		"0+1 ab\xe7\x95\x8c  c;[0,1,0 a][1,3,1000001 b\xe7\x95\x8c][4,3,0   c]");
@@ -373,35 +357,35 @@ Test(render_next, runs_of_one_style)
 
 Test(render_next, runs_of_joined_lines_continue)
 {
-	feed("\033[31m0123456789ab");
+	drawn_type(&d, "\033[31m0123456789ab");
 	struct render_options o = {.to = 2, .join = true};
 	cr_expect_str_eq(read_lines(&o, true), "0+2 0123456789ab;[0,12,1000001 0123456789ab]");
 }
 
 Test(render_next, links_are_returned_unchanged)
 {
-	feed("\033]8;;javascript:x\033\\a\033]8;id=7;http://b/\033\\b");
+	drawn_type(&d, "\033]8;;javascript:x\033\\a\033]8;id=7;http://b/\033\\b");
 	struct render_options o = {.to = 1};
 	cr_expect_str_eq(read_lines(&o, true), "0+1 ab;[0,1,0 a javascript:x][1,1,0 b http://b/]");
 }
 
 Test(render_next, only_changed_lines)
 {
-	feed("one\r\ntwo\r\n0123456789x");
-	struct render_options o = {.to = UINT64_MAX, .since = screen_version(s)};
+	drawn_type(&d, "one\r\ntwo\r\n0123456789x");
+	struct render_options o = {.to = UINT64_MAX, .since = screen_version(d.screen)};
 	cr_expect_str_eq(read_lines(&o, false), "");
-	feed("\033[2;1HTWO");
+	drawn_type(&d, "\033[2;1HTWO");
 	cr_expect_str_eq(read_lines(&o, false), "1+1 TWO;");
-	o.since = screen_version(s);
-	feed("\033[4;3Hy");
+	o.since = screen_version(d.screen);
+	drawn_type(&d, "\033[4;3Hy");
 	cr_expect_str_eq(read_lines(&o, false), "3+1w x y;");
 	/* A joined line has changed if one of its rows has. */
 	o.join = true;
 	cr_expect_str_eq(read_lines(&o, false), "2+2 0123456789x y;");
 	/* All rows have moved. */
-	feed("\r\n\n");
+	drawn_type(&d, "\r\n\n");
 	o.join = false;
-	o.from = screen_dropped(s) + screen_scrollback(s);
+	o.from = screen_dropped(d.screen) + screen_scrollback(d.screen);
 	cr_expect_str_eq(read_lines(&o, false), "2+1 0123456789;3+1w x y;4+1 ;5+1 ;");
 }
 
@@ -409,9 +393,9 @@ Test(render_next, lines_have_their_offsets)
 {
 	struct render *render_state;
 	struct render_line line;
-	feed("one\r\ntwo\r\n");
+	drawn_type(&d, "one\r\ntwo\r\n");
 	struct render_options o = {.from = 1, .to = 2};
-	cr_assert_eq(render_create(&render_state, s, &o), 0);
+	cr_assert_eq(render_create(&render_state, d.screen, &o), 0);
 	cr_assert_eq(render_next(render_state, &line), 1);
 	cr_expect_eq(render_position(render_state), 2);
 	cr_expect(line.number == 1 && line.version > 0);
@@ -420,18 +404,18 @@ Test(render_next, lines_have_their_offsets)
 
 Test(render_next, endless_line_is_cut)
 {
-	make(4, 1000, 1000);
+	drawn_restart(4, 1000, 1000);
 	for (unsigned i = 0; i < 100; i++) {
 		char many[1001];
 		memset(many, 'x', 1000);
 		many[1000] = '\0';
-		feed(many);
+		drawn_type(&d, many);
 	}
 	struct render *render_state;
 	struct render_line line;
 	struct render_options o = {.to = UINT64_MAX, .join = true};
 	unsigned lines = 0;
-	cr_assert_eq(render_create(&render_state, s, &o), 0);
+	cr_assert_eq(render_create(&render_state, d.screen, &o), 0);
 	for (; render_next(render_state, &line) > 0; lines++) {
 		cr_expect_eq(line.length, line.count * 1000u);
 		cr_expect_leq(line.length, RENDER_JOINED_CELLS);
@@ -454,7 +438,7 @@ Test(render_lines, hostile_output_gives_harmless_html)
 		set_up();
 		for (unsigned i = 0; i < 60; i++) {
 			state = state * 6364136223846793005u + 1442695040888963407u;
-			feed(pieces[(state >> 33) % (sizeof pieces / sizeof *pieces)]);
+			drawn_type(&d, pieces[(state >> 33) % (sizeof pieces / sizeof *pieces)]);
 		}
 		const char *out = render(RENDER_HTML, round % 2 == 0);
 		int spans = 0, links = 0;

@@ -1,10 +1,11 @@
 /* Formats: values, conditions, modifiers, loops, errors, and recursion. */
-#include "tests/lib/tmux_model.h"
+#include "tests/lib/tmux_test.h"
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/target.h"
 
-#include <criterion/criterion.h>
 #include <stdio.h>
+
+TestSuite(tmux_format, TMUX_SUITE);
 
 struct expected {
 	const char *format, *want;
@@ -12,14 +13,11 @@ struct expected {
 
 static void check(const struct expected *cases, size_t count)
 {
-	struct tmux t;
 	struct place here;
-	tmux_model_begin(&t);
 	cr_assert(target_current(&t, &here));
 	for (size_t i = 0; i < count; i++)
 		cr_expect_str_eq(format_at(&t, &here, cases[i].format), cases[i].want, "%s: %s",
 			cases[i].format, format_at(&t, &here, cases[i].format));
-	tmux_model_end(&t);
 }
 
 #define CHECK(cases) check(cases, sizeof(cases) / sizeof *(cases))
@@ -114,11 +112,9 @@ Test(tmux_format, error_ends_the_text)
 }
 
 /* Each variable expands the next one twice: without a limit, a short text would take for ever. */
-Test(tmux_format, recursion_is_limited, .timeout = 60)
+Test(tmux_format, recursion_is_limited)
 {
-	struct tmux t;
 	struct place here;
-	tmux_model_begin(&t);
 	cr_assert(target_current(&t, &here));
 	for (int i = 0; i < 90; i++) {
 		char name[16], value[64];
@@ -129,7 +125,6 @@ Test(tmux_format, recursion_is_limited, .timeout = 60)
 	json_object_set_new(t.model.session_options, "@self", json_string("#{E:@self}#{E:@self}x"));
 	cr_expect(strlen(format_at(&t, &here, "#{E:@n0}")) <= FORMAT_BYTES_MAX);
 	cr_expect(strlen(format_at(&t, &here, "#{E:@self}")) <= FORMAT_BYTES_MAX);
-	tmux_model_end(&t);
 }
 
 Test(tmux_format, true_values)

@@ -5,30 +5,33 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-struct room {
+static struct room {
 	struct arena arena;
 	struct model m;
 	struct window *w;
-};
+} r;
 
-static void begin(struct room *r, unsigned panes)
+static void end(void)
 {
-	*r = (struct room){0};
-	model_init(&r->m, &r->arena);
-	r->w = model_add_window(&r->m, 0, "w");
-	r->w->cols = 80;
-	r->w->rows = 24;
-	for (unsigned i = 0; i < panes; i++)
-		model_add_pane(r->w, &r->m, i, NULL, false);
-	layout_set_apply(&r->m, r->w, 0, &(struct layout_set_sizes){0});
-	if (!r->w->layout)
-		layout_init(&r->m, r->w, r->w->panes);
+	model_finish(&r.m);
+	arena_finish(&r.arena);
+	r = (struct room){0};
 }
 
-static void end(struct room *r)
+TestSuite(tmux_layout, .fini = end);
+
+static void begin(unsigned panes)
 {
-	model_finish(&r->m);
-	arena_finish(&r->arena);
+	end();
+	model_init(&r.m, &r.arena);
+	r.w = model_add_window(&r.m, 0, "w");
+	r.w->cols = 80;
+	r.w->rows = 24;
+	for (unsigned i = 0; i < panes; i++)
+		model_add_pane(r.w, &r.m, i, NULL, false);
+	layout_set_apply(&r.m, r.w, 0, &(struct layout_set_sizes){0});
+	if (!r.w->layout)
+		layout_init(&r.m, r.w, r.w->panes);
 }
 
 /* As tmux 3.3a writes them. */
@@ -46,22 +49,19 @@ Test(tmux_layout, is_written_as_by_tmux)
 			"30d6,80x24,0,0[80x11,0,0{39x11,0,0,0,40x11,40,0,1},80x12,0,12{39x12,0,12,2,40x12,40,12,3}]"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct room r;
-		begin(&r, cases[i].panes);
+		begin(cases[i].panes);
 		layout_set_apply(
 			&r.m, r.w, layout_set_find(cases[i].name), &(struct layout_set_sizes){0});
 		const char *got = layout_text_write(&r.arena, r.w->layout);
 		cr_expect_str_eq(got, cases[i].want, "%s", got);
 		cr_expect(layout_text_apply(&r.m, r.w, got));
 		cr_expect_str_eq(layout_text_write(&r.arena, r.w->layout), got);
-		end(&r);
 	}
 }
 
 static bool apply(unsigned panes, const char *cells, const char *want)
 {
-	struct room r;
-	begin(&r, panes);
+	begin(panes);
 	const char *before = layout_text_write(&r.arena, r.w->layout);
 	bool applied = layout_text_apply(&r.m, r.w, layout_text_add_checksum(&r.arena, cells));
 	const char *after = layout_text_write(&r.arena, r.w->layout);
@@ -69,7 +69,6 @@ static bool apply(unsigned panes, const char *cells, const char *want)
 		cr_expect_str_eq(after, before, "a refused layout changes nothing");
 	else
 		cr_expect_str_eq(after + 5, want, "%s", after);
-	end(&r);
 	return applied;
 }
 
@@ -95,38 +94,32 @@ Test(tmux_layout, is_refused)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		cr_expect(!apply(1, cases[i], ""), "%s", cases[i]);
 	cr_expect(!apply(3, "80x24,0,0{40x24,0,0,0,39x24,41,0,1}", ""), "too few cells");
-	struct room r;
-	begin(&r, 1);
+	begin(1);
 	cr_expect(!layout_text_apply(&r.m, r.w, "b25e,80x24,0,0,0"), "the checksum is wrong");
 	cr_expect(!layout_text_apply(&r.m, r.w, "zzzz,80x24,0,0,0"));
 	cr_expect(!layout_text_apply(&r.m, r.w, "b25d"));
 	cr_expect(layout_text_apply(&r.m, r.w, "b25d,80x24,0,0,0"));
-	end(&r);
 }
 
 /* tmux itself writes such a layout if one place has more panes than fit. */
 Test(tmux_layout, written_layout_is_restored)
 {
 	static const char cells[] = "80x4,0,0[80x2,0,0[80x1,0,0,0,80x1,0,2,1],80x1,0,3,2]";
-	struct room r;
-	begin(&r, 3);
+	begin(3);
 	const char *text = layout_text_add_checksum(&r.arena, cells);
 	cr_expect(!layout_text_apply(&r.m, r.w, text));
 	cr_expect(layout_text_restore(&r.m, r.w, text));
 	cr_expect_str_eq(layout_text_write(&r.arena, r.w->layout), text);
 	cr_expect(!layout_text_restore(&r.m, r.w, "0000,80x24,0,0,0"));
-	end(&r);
 }
 
 Test(tmux_layout, too_deep_nesting)
 {
-	struct room r;
-	begin(&r, 1);
+	begin(1);
 	struct text t = {.arena = &r.arena};
 	for (unsigned i = 0; i < 100000; i++)
 		text_puts(&t, "80x24,0,0{");
 	cr_expect(!layout_text_apply(&r.m, r.w, layout_text_add_checksum(&r.arena, text_get(&t))));
-	end(&r);
 }
 
 Test(tmux_layout, names)

@@ -1,18 +1,18 @@
 /* Command text: words, quotes, variables, blocks, comments; and words that are quoted and parsed again. */
-#include "tests/lib/tmux_model.h"
+#include "tests/lib/tmux_test.h"
 #include "ws/client/tmux/quote.h"
 #include "ws/client/tmux/script.h"
 
-#include <criterion/criterion.h>
+TestSuite(tmux_script, TMUX_SUITE);
 
 /* Each command in brackets, with bars between its words; or the error. */
-static char *show(struct tmux *t, const char *text)
+static char *show(const char *text)
 {
 	struct script_line *line;
-	struct text out = {.arena = &t->arena};
-	const char *wrong = script_parse(t, text, &line);
+	struct text out = {.arena = &t.arena};
+	const char *wrong = script_parse(&t, text, &line);
 	if (wrong)
-		return arena_copy(&t->arena, wrong);
+		return arena_copy(&t.arena, wrong);
 	for (; line; line = line->next) {
 		text_puts(&out, "[");
 		for (unsigned i = 0; i < line->count; i++)
@@ -28,12 +28,9 @@ struct expected {
 
 static void check(const struct expected *cases, size_t count)
 {
-	struct tmux t;
-	tmux_model_begin(&t);
 	for (size_t i = 0; i < count; i++)
-		cr_expect_str_eq(show(&t, cases[i].text), cases[i].want, "%s: %s", cases[i].text,
-			show(&t, cases[i].text));
-	tmux_model_end(&t);
+		cr_expect_str_eq(show(cases[i].text), cases[i].want, "%s: %s", cases[i].text,
+			show(cases[i].text));
 }
 
 Test(tmux_script, commands)
@@ -94,36 +91,27 @@ Test(tmux_script, conditions)
 		{"a %1", "[a|%1]"},
 	};
 	check(cases, sizeof cases / sizeof *cases);
-	struct tmux t;
-	tmux_model_begin(&t);
 	struct text deep = {.arena = &t.arena};
 	for (int i = 0; i < 100; i++)
 		text_puts(&deep, "%if 1\n");
-	cr_expect_str_eq(show(&t, text_get(&deep)), "line 65: too many nested conditions");
-	tmux_model_end(&t);
+	cr_expect_str_eq(show(text_get(&deep)), "line 65: too many nested conditions");
 }
 
 Test(tmux_script, lines_are_counted)
 {
-	struct tmux t;
 	struct script_line *line;
-	tmux_model_begin(&t);
 	cr_assert_null(script_parse(&t, "a \\\n b\n'c\nd'\ne", &line));
 	cr_expect_eq(line->number, 1);
 	cr_expect_eq(line->next->next->number, 5);
-	tmux_model_end(&t);
 }
 
 Test(tmux_script, too_many_words)
 {
-	struct tmux t;
 	struct script_line *line;
-	tmux_model_begin(&t);
 	struct text text = {.arena = &t.arena};
 	for (unsigned i = 0; i <= SCRIPT_WORDS_MAX; i++)
 		text_puts(&text, "a ");
 	cr_expect_str_eq(script_parse(&t, text_get(&text), &line), "line 1: too many words");
-	tmux_model_end(&t);
 }
 
 Test(tmux_script, quoted_word_is_parsed_back)
@@ -131,8 +119,6 @@ Test(tmux_script, quoted_word_is_parsed_back)
 	static const char *const words[] = {"", " ", "a b", "it's", "\"", "\\", "$HOME", "$", "~",
 		"~/x", "#x", ";", "a;", "{", "}", "{x", "%1", "%if", "\n\t\033\177", "ü€😀", "'\"'",
 		"a\\nb", "${x}", "x=\"y z\"", "#{pane_id}"};
-	struct tmux t;
-	tmux_model_begin(&t);
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		struct script_line *line;
 		const char *quoted = quote_word(&t.arena, words[i]);
@@ -141,5 +127,4 @@ Test(tmux_script, quoted_word_is_parsed_back)
 		cr_assert(line && !line->next && line->count == 2, "%s", quoted);
 		cr_expect_str_eq(line->words[1], words[i], "%s", quoted);
 	}
-	tmux_model_end(&t);
 }

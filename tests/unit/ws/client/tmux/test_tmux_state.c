@@ -1,13 +1,12 @@
 /* The state as JSON: written and read, of an older version, and damaged. */
-#include "tests/lib/tmux_model.h"
+#include "tests/lib/tmux_test.h"
 #include "ws/client/tmux/layout.h"
 
-#include <criterion/criterion.h>
+TestSuite(tmux_state, TMUX_SUITE);
 
 Test(tmux_state, is_read_as_it_was_written)
 {
-	struct tmux t, again = {.lock = -1};
-	tmux_model_begin(&t);
+	struct tmux again = {.lock = -1};
 	json_t *o = state_json_write(&t.model);
 	model_init(&again.model, &again.arena);
 	cr_assert_null(state_json_read(&again.model, o));
@@ -20,7 +19,6 @@ Test(tmux_state, is_read_as_it_was_written)
 	cr_expect_eq(again.model.next_session, 2);
 	json_decref(o);
 	json_decref(same);
-	tmux_model_end(&t);
 	tmux_model_end(&again);
 }
 

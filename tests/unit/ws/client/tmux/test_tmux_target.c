@@ -1,16 +1,16 @@
 /* Targets: sessions, windows and panes by name, index, id and place. tests/lib/tmux_model.h has the model. */
-#include "tests/lib/tmux_model.h"
+#include "tests/lib/tmux_test.h"
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/target.h"
 
-#include <criterion/criterion.h>
+TestSuite(tmux_target, TMUX_SUITE);
 
-static const char *find(struct tmux *t, const char *spec, enum target_type type)
+static const char *find(const char *spec, enum target_type type)
 {
 	struct place at;
-	if (target_find(t, spec, type, TARGET_QUIET, &at) != 0)
+	if (target_find(&t, spec, type, TARGET_QUIET, &at) != 0)
 		return "none";
-	return format_at(t, &at,
+	return format_at(&t, &at,
 		type == TARGET_SESSION          ? "#S"
 			: type == TARGET_WINDOW ? "#S:#I"
 						: "#S:#I.#D");
@@ -69,47 +69,38 @@ Test(tmux_target, found_targets)
 		{"nosuch:1.0", TARGET_PANE, "none"},
 		{"99999999999999999999", TARGET_WINDOW, "none"},
 	};
-	struct tmux t;
-	tmux_model_begin(&t);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		cr_expect_str_eq(find(&t, cases[i].spec, cases[i].type), cases[i].want, "%s: %s",
-			cases[i].spec, find(&t, cases[i].spec, cases[i].type));
-	tmux_model_end(&t);
+		cr_expect_str_eq(find(cases[i].spec, cases[i].type), cases[i].want, "%s: %s",
+			cases[i].spec, find(cases[i].spec, cases[i].type));
 }
 
 Test(tmux_target, inside_a_pane)
 {
-	struct tmux t;
-	tmux_model_begin(&t);
 	t.pane = 4;
-	cr_expect_str_eq(find(&t, NULL, TARGET_PANE), "beta:5.%4");
-	cr_expect_str_eq(find(&t, ":1", TARGET_WINDOW), "beta:1");
+	cr_expect_str_eq(find(NULL, TARGET_PANE), "beta:5.%4");
+	cr_expect_str_eq(find(":1", TARGET_WINDOW), "beta:1");
 	t.pane = 77; /* a pane that has ended */
-	cr_expect_str_eq(find(&t, NULL, TARGET_PANE), "alpha:0.%1");
-	tmux_model_end(&t);
+	cr_expect_str_eq(find(NULL, TARGET_PANE), "alpha:0.%1");
 }
 
 Test(tmux_target, window_that_may_be_missing)
 {
-	struct tmux t;
 	struct place at;
-	tmux_model_begin(&t);
 	cr_assert_eq(target_find(&t, "beta:9", TARGET_WINDOW, TARGET_INDEX, &at), 0);
 	cr_expect(at.index == 9 && !at.link && strcmp(at.session->name, "beta") == 0);
 	cr_assert_eq(target_find(&t, "beta:+", TARGET_WINDOW, TARGET_INDEX, &at), 0);
 	cr_expect_eq(at.index, 6);
 	cr_expect_neq(
 		target_find(&t, "beta:-9", TARGET_WINDOW, TARGET_INDEX | TARGET_QUIET, &at), 0);
-	tmux_model_end(&t);
 }
 
 Test(tmux_target, empty_model)
 {
 	struct place at;
-	struct tmux t = {.lock = -1, .pane = -1};
+	tmux_tear_down();
+	t = (struct tmux){.lock = -1, .pane = -1};
 	model_init(&t.model, &t.arena);
 	cr_expect_neq(target_find(&t, NULL, TARGET_PANE, TARGET_QUIET, &at), 0);
 	cr_expect_neq(target_find(&t, "%0", TARGET_PANE, TARGET_QUIET, &at), 0);
 	cr_expect_neq(target_find(&t, ":+.+", TARGET_PANE, TARGET_QUIET, &at), 0);
-	tmux_model_end(&t);
 }

@@ -53,9 +53,7 @@ static const struct example examples[] = {
 	{"DECID", BYTES("\x1bZ"), "0+2"},
 	{"ENQ", BYTES("a\x05z"), "1+1s"},
 	{"colours and modes",
-		BYTES("\x1b[1;31m\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H\x1b(B\x1b#8\x1b=\x1b"
-		      "c"),
-		""},
+		BYTES("\x1b[1;31m\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H\x1b(B\x1b#8\x1b=\033c"), ""},
 
 	{"OSC 10 with BEL", BYTES("\x1b]10;?\a"), "0+7s"},
 	{"OSC 11 with ST", BYTES("\x1b]11;?\x1b\\x"), "0+8s"},

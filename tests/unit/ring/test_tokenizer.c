@@ -32,10 +32,7 @@ static const struct {
 	{"overlong, surrogate, beyond Unicode, stray", "\xc0\x80\xed\xa0\x80\xf7\xbf\xbf\xbf\x80",
 		"..........", true},
 	{"byte order mark", "\xef\xbb\xbf", "...", true},
-	{"escapes",
-		"\x1b"
-		"7\x1b(B\x1b\x1b=",
-		"BeBceBBae", true},
+	{"escapes", "\0337\x1b(B\x1b\x1b=", "BeBceBBae", true},
 	{"CSI", "\x1b[?1;23h\x1b[m\x1b[2 q", "BEcnnnnsBEsBEncs", true},
 	{"CSI of C1",
 		"\xc2\x9b"

@@ -8,16 +8,16 @@
 #define STREAM_BYTES ((size_t)24 << 10)
 #define PIECES_MAX 40u
 
-struct text {
+static struct {
 	char bytes[STREAM_BYTES + 256];
 	size_t length;
-};
+} t;
 
-static void put(struct text *t, const char *bytes)
+static void put(const char *bytes)
 {
 	size_t n = strlen(bytes);
-	memcpy(t->bytes + t->length, bytes, n);
-	t->length += n;
+	memcpy(t.bytes + t.length, bytes, n);
+	t.length += n;
 }
 
 /* What the lines are made of. */
@@ -43,49 +43,58 @@ static const char *const unusual[] = {"\b", "\a", "\x1b[K", "\x1b[2J", "\x1b[H",
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+static struct drawn whole, each; /* the text at once, and byte by byte */
+
+static void finish(void)
+{
+	drawn_finish(&whole);
+	drawn_finish(&each);
+}
+
+TestSuite(screen_bulk, .fini = finish);
+
 static const char *const ends[] = {"\r\n", "\r\n", "\r\n", "\r\r\n"};
 
 /* One line in `odd` has an unusual sequence; 0: no line. */
-static void make_text(struct text *t, struct random *r, unsigned odd)
+static void make_text(struct random *r, unsigned odd)
 {
-	t->length = 0;
-	while (t->length < STREAM_BYTES - 4096) {
+	t.length = 0;
+	while (t.length < STREAM_BYTES - 4096) {
 		unsigned pieces = (unsigned)random_below(r, random_below(r, 4) ? 8 : PIECES_MAX);
 		while (pieces-- > 0)
-			put(t, usual[random_below(r, COUNT(usual))]);
+			put(usual[random_below(r, COUNT(usual))]);
 		if (odd > 0 && random_below(r, odd) == 0)
-			put(t, unusual[random_below(r, COUNT(unusual))]);
-		put(t, ends[random_below(r, COUNT(ends))]);
+			put(unusual[random_below(r, COUNT(unusual))]);
+		put(ends[random_below(r, COUNT(ends))]);
 	}
 }
 
-static void feed_each(struct drawn *d, const struct text *t)
+static void feed_each(struct drawn *d)
 {
-	for (size_t i = 0; i < t->length; i++)
-		drawn_feed(d, t->bytes + i, 1, SIZE_MAX);
+	for (size_t i = 0; i < t.length; i++)
+		drawn_feed(d, t.bytes + i, 1, SIZE_MAX);
 }
 
-static void feed_pieces(struct drawn *d, const struct text *t, struct random *r)
+static void feed_pieces(struct drawn *d, struct random *r)
 {
-	for (size_t at = 0; at < t->length;) {
+	for (size_t at = 0; at < t.length;) {
 		size_t n = 1 + (size_t)random_below(r, 9000);
-		n = n < t->length - at ? n : t->length - at;
-		drawn_feed(d, t->bytes + at, n, 1 + (size_t)random_below(r, 4000));
+		n = n < t.length - at ? n : t.length - at;
+		drawn_feed(d, t.bytes + at, n, 1 + (size_t)random_below(r, 4000));
 		at += n;
 	}
 }
 
 static void compare(struct random *r, unsigned odd, unsigned rows, unsigned cols, unsigned lines)
 {
-	static struct text t;
 	struct drawn drawn[3];
 	for (int i = 0; i < 3; i++)
 		drawn_init(&drawn[i], rows, cols, lines);
 	for (int i = 0; i < 3; i++) {
-		make_text(&t, r, odd);
-		feed_each(&drawn[0], &t);
+		make_text(r, odd);
+		feed_each(&drawn[0]);
 		drawn_feed(&drawn[1], t.bytes, t.length, SIZE_MAX);
-		feed_pieces(&drawn[2], &t, r);
+		feed_pieces(&drawn[2], r);
 		for (int k = 0; k < 3; k++)
 			drawn_check(&drawn[k]);
 		drawn_expect_same(&drawn[0], &drawn[1]);
@@ -108,24 +117,20 @@ static void compare_sizes(unsigned odd)
 /* The bottom row is blank and old, and the pen has got another background since. */
 Test(screen_bulk, starts_in_an_old_row)
 {
-	static struct text t;
-	struct drawn whole, each;
 	struct random r = {.state = 5};
 	drawn_init(&whole, 5, 30, 1000);
 	drawn_init(&each, 5, 30, 1000);
 	t.length = 0;
-	put(&t, "first\r\n\x1b[2J\x1b[99Hx\x1b[2Kmore\x1b[1;1H\x1b[5;1H\x1b[2K\x1b[44m");
+	put("first\r\n\x1b[2J\x1b[99Hx\x1b[2Kmore\x1b[1;1H\x1b[5;1H\x1b[2K\x1b[44m");
 	drawn_feed(&whole, t.bytes, t.length, SIZE_MAX);
-	feed_each(&each, &t);
-	make_text(&t, &r, 0);
+	feed_each(&each);
+	make_text(&r, 0);
 	drawn_feed(&whole, t.bytes, t.length, SIZE_MAX);
-	feed_each(&each, &t);
+	feed_each(&each);
 	drawn_expect_same(&whole, &each);
 	for (unsigned i = 0; i < screen_scrollback(whole.screen); i++)
 		cr_assert_eq(scrollback_get(&whole.screen->scrollback, i)->offset,
 			scrollback_get(&each.screen->scrollback, i)->offset);
-	drawn_finish(&whole);
-	drawn_finish(&each);
 }
 
 Test(screen_bulk, lines_of_text)
@@ -176,23 +181,19 @@ Test(screen_bulk, costs_less_than_printing)
 /* More styles than the table holds: a style that a line uses is never dropped. */
 Test(screen_bulk, more_styles_than_the_table_holds)
 {
-	struct drawn whole, each;
 	drawn_init(&whole, 4, 40, 50);
 	drawn_init(&each, 4, 40, 50);
-	static struct text t;
 	for (unsigned n = 0; n < 300000;) {
 		t.length = 0;
 		while (t.length < STREAM_BYTES - 256) {
 			char line[96];
 			snprintf(line, sizeof line, "\x1b[38;2;%u;%u;%um%u\x1b[48;5;%um%u\x1b[m\r\n",
 				n >> 16, n >> 8 & 255, n & 255, n, n % 256, n);
-			put(&t, line);
+			put(line);
 			n++;
 		}
 		drawn_feed(&whole, t.bytes, t.length, SIZE_MAX);
-		feed_each(&each, &t);
+		feed_each(&each);
 	}
 	drawn_expect_same(&whole, &each);
-	drawn_finish(&whole);
-	drawn_finish(&each);
 }

@@ -115,8 +115,7 @@ Test(markers, are_dropped_with_the_scrollback_and_by_a_reset)
 	print("\x1b[3J");
 	expect_line(old, -1);
 	expect_line(prompt, 7);
-	print("\x1b"
-	      "c");
+	print("\033c");
 	expect_line(prompt, -1);
 }
 

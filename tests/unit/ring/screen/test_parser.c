@@ -206,11 +206,7 @@ static const struct example examples[] = {
 	{"character cut short by ESC", BYTES("\xf0\x9f\x98\x1b[m"), "CSIm[0]"},
 	{"character cut short by another", BYTES("\xe2\x82\xc3\xa9"), "U+00e9"},
 
-	{"escape",
-		BYTES("\x1b"
-		      "7\x1b"
-		      "c\x1b="),
-		"ESC7 ESCc ESC="},
+	{"escape", BYTES("\0337\033c\x1b="), "ESC7 ESCc ESC="},
 	{"escape with intermediates", BYTES("\x1b(0\x1b#8\x1b !A"), "ESC(0 ESC#8 ESC !A"},
 	{"DEL inside an escape",
 		BYTES("\x1b\x7f(\x7f"
@@ -225,10 +221,7 @@ static const struct example examples[] = {
 		      "7\x1b(\x1a"
 		      "0"),
 		"^18 '7' ^1a '0'"},
-	{"ESC begins anew",
-		BYTES("\x1b(\x1b"
-		      "7"),
-		"ESC7"},
+	{"ESC begins anew", BYTES("\x1b(\0337"), "ESC7"},
 	{"character aborts an escape",
 		BYTES("\x1b\xc3\xa9"
 		      "7"),

@@ -43,11 +43,7 @@ static const struct picture pictures[] = {
 	{"backspace", "abc\b\bX", "aXc", 0, 2},
 	{"backspace stops at the edge", "ab\b\b\b\bX", "Xb", 0, 1},
 	{"VT and FF are line feeds", "a\vb\fc", "a| b|  c", 2, 3},
-	{"IND and NEL",
-		"a\x1b"
-		"Db\x1b"
-		"Ec",
-		"a| b|c", 2, 1},
+	{"IND and NEL", "a\033Db\033Ec", "a| b|c", 2, 1},
 	{"RI scrolls down at the top", "ab\x1bMcd", "  cd|ab", 0, 4},
 	{"C1 as UTF-8",
 		"a\xc2\x85"
@@ -104,28 +100,13 @@ static const struct picture pictures[] = {
 	{"CUU and CUD beyond the margins", "\x1b[2;3r\x1b[4H\x1b[9AX\x1b[H\x1b[9BY", "|X|Y", 2, 1},
 	{"DECOM", "\x1b[2;3r\x1b[?6hX\x1b[9HY", "|X|Y", 2, 1},
 
-	{"DECSC and DECRC",
-		"ab\x1b"
-		"7\r\ncd\x1b"
-		"8X",
-		"abX|cd", 0, 3},
-	{"DECRC without DECSC",
-		"abc\r\nd\x1b"
-		"8X",
-		"Xbc|d", 0, 1},
+	{"DECSC and DECRC", "ab\0337\r\ncd\0338X", "abX|cd", 0, 3},
+	{"DECRC without DECSC", "abc\r\nd\0338X", "Xbc|d", 0, 1},
 	{"CSI s without margins saves", "ab\x1b[s\r\ncd\x1b[uX", "abX|cd", 0, 3},
-	{"DECRC of a pending wrap",
-		"01234567\x1b"
-		"7\x1b[4;1H\x1b"
-		"8X",
-		"0123456X", 0, 8},
+	{"DECRC of a pending wrap", "01234567\0337\x1b[4;1H\0338X", "0123456X", 0, 8},
 	{"charsets", "\x1b(0qx\x1b(Bq\x0e\x1b)0q\x0fq", "\xe2\x94\x80\xe2\x94\x82q\xe2\x94\x80q", 0,
 		5},
-	{"DECSC saves the charset",
-		"\x1b(0\x1b"
-		"7\x1b(Bq\x1b"
-		"8q",
-		"\xe2\x94\x80", 0, 1},
+	{"DECSC saves the charset", "\x1b(0\0337\x1b(Bq\0338q", "\xe2\x94\x80", 0, 1},
 
 	{"wide characters", "\xe4\xbd\xa0\xe5\xa5\xbd!", "\xe4\xbd\xa0\xe5\xa5\xbd!", 0, 5},
 	{"wide character does not fit", "abcdefg\xe4\xbd\xa0", "abcdefg|\xe4\xbd\xa0", 1, 2},
@@ -426,10 +407,8 @@ Test(screen_row_version, changes_for_changed_rows)
 
 Test(screen_row_version, changes_for_all_rows_when_they_move)
 {
-	static const char *const moves[] = {"\x1b[4H\n", "\x1b[H\x1bM", "\x1b[L", "\x1b[S",
-		"\x1b[?1049h",
-		"\x1b"
-		"c"};
+	static const char *const moves[] = {
+		"\x1b[4H\n", "\x1b[H\x1bM", "\x1b[L", "\x1b[S", "\x1b[?1049h", "\033c"};
 	for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
 		drawn_restart(4, 8, 100);
 		drawn_type(&d, "a\r\nb\r\nc");

@@ -26,10 +26,7 @@ Test(screen_work, bounds_a_call)
 {
 	static const char *const sequences[] = {"\x1b#8", "\x1b[2J", "\x1b[S", "\x1b[T",
 		"\x1b[H\x1b[L", "\x1b[M", "x\x1b[99999b", "\x1b[?1049h\x1b[?1049l", "\x1b[ @", "\n",
-		"\x1b[H\x1bM",
-		"\x1b"
-		"c",
-		"\x1b[@", "\x1b[K"};
+		"\x1b[H\x1bM", "\033c", "\x1b[@", "\x1b[K"};
 	for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
 		drawn_restart(100, 200, 100);
 		size_t consumed = measure_consumed(sequences[i], 20000, 200000);

@@ -74,10 +74,7 @@ Test(screen_hazard, repeat_after_a_lone_mark)
 
 Test(screen_hazard, repeat_only_after_a_character)
 {
-	static const char *const between[] = {"\r", "\x1b[C", "\x1b[m",
-		"\x1b"
-		"7",
-		"\x1b]0;t\a", "\0"};
+	static const char *const between[] = {"\r", "\x1b[C", "\x1b[m", "\0337", "\x1b]0;t\a", "\0"};
 	for (size_t i = 0; i + 1 < sizeof between / sizeof *between; i++) {
 		drawn_restart(4, 8, 100);
 		drawn_type(&d, "ab");
@@ -187,60 +184,36 @@ Test(screen_hazard, joiners_and_selectors_join_their_cell)
 	drawn_expect_cursor(0, 7);
 }
 
-Test(screen_hazard, margins_are_reset_by_a_resize)
+/* From 24 rows to fewer, and back. */
+Test(screen_hazard, places_outside_of_a_smaller_screen)
 {
-	drawn_restart(24, 80, 100);
-	drawn_type(&d, "\x1b[20;24r\x1b[24;1H");
-	cr_assert_eq(screen_resize(d.screen, 5, 80), 0);
-	drawn_type(&d,
-		"\n\n\n\x1b"
-		"D\x1bM\x1b[5L\x1b[5M\x1b[5S\x1b[5T");
-	cr_expect_eq(d.screen->primary.top, 0);
-	cr_expect_eq(d.screen->primary.bottom, 4);
-}
-
-Test(screen_hazard, margins_of_the_alternate_buffer_are_reset_too)
-{
-	drawn_restart(24, 80, 100);
-	drawn_type(&d, "\x1b[?1049h\x1b[20;24r\x1b[24;1H");
-	cr_assert_eq(screen_resize(d.screen, 5, 80), 0);
-	drawn_type(&d,
-		"\n\n\n\x1b"
-		"D\x1bM\x1b[5L\x1b[?1049l\n\n\n\n\n\n\n");
-}
-
-Test(screen_hazard, saved_cursor_outside_of_a_smaller_screen)
-{
-	drawn_restart(24, 80, 100);
-	drawn_type(&d,
-		"\x1b[24;80H\x1b"
-		"7\x1b[H");
-	cr_assert_eq(screen_resize(d.screen, 3, 5), 0);
-	drawn_type(&d,
-		"\x1b"
-		"8X");
-	drawn_check(&d);
-	unsigned row, col;
-	screen_cursor(d.screen, &row, &col);
-	cr_expect_lt(row, 3);
-	cr_expect_leq(col, 5);
-}
-
-Test(screen_hazard, saved_cursor_of_the_alternate_buffer_outside_of_it)
-{
-	drawn_restart(24, 80, 100);
-	drawn_type(&d,
-		"\x1b[?1049h\x1b[24;80H\x1b"
-		"7\x1b[H");
-	cr_assert_eq(screen_resize(d.screen, 3, 5), 0);
-	drawn_type(&d,
-		"\x1b"
-		"8X\n\n\n");
-	drawn_check(&d);
-	cr_assert_eq(screen_resize(d.screen, 24, 80), 0);
-	drawn_type(&d,
-		"\x1b"
-		"8X\x1b[?1049lX");
+	static const struct {
+		const char *name, *before;
+		unsigned rows, cols;
+		const char *smaller, *back;
+	} cases[] = {
+		{"margins", "\x1b[20;24r\x1b[24;1H", 5, 80,
+			"\n\n\n\033D\x1bM\x1b[5L\x1b[5M\x1b[5S\x1b[5T", ""},
+		{"margins of the alternate buffer", "\x1b[?1049h\x1b[20;24r\x1b[24;1H", 5, 80,
+			"\n\n\n\033D\x1bM\x1b[5L\x1b[?1049l\n\n\n\n\n\n\n", ""},
+		{"saved cursor", "\x1b[24;80H\0337\x1b[H", 3, 5, "\0338X", ""},
+		{"saved cursor of the alternate buffer", "\x1b[?1049h\x1b[24;80H\0337\x1b[H", 3, 5,
+			"\0338X\n\n\n", "\0338X\x1b[?1049lX"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		unsigned row, col;
+		drawn_restart(24, 80, 100);
+		drawn_type(&d, cases[i].before);
+		cr_assert_eq(screen_resize(d.screen, cases[i].rows, cases[i].cols), 0);
+		drawn_type(&d, cases[i].smaller);
+		drawn_check(&d);
+		screen_cursor(d.screen, &row, &col);
+		cr_expect(row < cases[i].rows && col <= cases[i].cols, "%s", cases[i].name);
+		cr_expect_eq(d.screen->primary.top, 0, "%s", cases[i].name);
+		cr_expect_eq(d.screen->primary.bottom, cases[i].rows - 1, "%s", cases[i].name);
+		cr_assert_eq(screen_resize(d.screen, 24, 80), 0);
+		drawn_type(&d, cases[i].back);
+	}
 }
 
 Test(screen_hazard, shrink_with_text_below_the_cursor)
@@ -259,15 +232,9 @@ Test(screen_hazard, shrink_with_text_below_the_cursor)
 Test(screen_hazard, any_resize_after_any_other)
 {
 	static const char *const between[] = {"0123456789abcdef\r\n", "\xe4\xbd\xa0\xe5\xa5\xbd",
-		"\x1b[H", "\x1b[99;99H", "\x1b[?1049h", "\x1b[?1049l",
-		"\x1b"
-		"7",
-		"\x1b"
-		"8",
+		"\x1b[H", "\x1b[99;99H", "\x1b[?1049h", "\x1b[?1049l", "\0337", "\0338",
 		"\x1b[2;3r", "\x1b[?6h", "\x1b[?6l", "\n\n\n\n\n", "\x1b[44m\x1b[2J", "\x1b#8",
-		"x\x1b[500b", "\x1b[3J",
-		"\tx\x1b"
-		"H"};
+		"x\x1b[500b", "\x1b[3J", "\tx\033H"};
 	struct random r = {3};
 	drawn_restart(24, 80, 100);
 	for (unsigned i = 0; i < 400; i++) {
@@ -404,9 +371,7 @@ Test(screen_hazard, leaving_the_alternate_buffer_without_entering_it)
 Test(screen_hazard, full_reset_in_the_alternate_buffer)
 {
 	drawn_restart(2, 8, 100);
-	drawn_type(&d,
-		"\x1b[?1049h\x1b[?1003h\x1b[?2004hother\x1b"
-		"c");
+	drawn_type(&d, "\x1b[?1049h\x1b[?1003h\x1b[?2004hother\033c");
 	cr_expect_not(screen_is_alternate(d.screen));
 	cr_expect_eq(screen_modes(d.screen)->mouse, MOUSE_NONE);
 	cr_expect_not(screen_modes(d.screen)->bracketed_paste);
@@ -419,9 +384,7 @@ Test(screen_hazard, full_reset_drops_the_scrollback)
 {
 	drawn_restart(2, 8, 100);
 	drawn_type_many(&d, "x\r\n", 10);
-	drawn_type(&d,
-		"\x1b"
-		"c");
+	drawn_type(&d, "\033c");
 	cr_expect_eq(screen_scrollback(d.screen), 0);
 	cr_expect_eq(screen_dropped(d.screen), 9);
 }

@@ -1,6 +1,6 @@
 /* The most memory that a screen takes, and what happens when there is none. */
-#include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
+#include "tests/lib/drawn_test.h"
 #include "tests/lib/shortage.h"
 
 #include "ring/screen/trim.h"
@@ -14,18 +14,14 @@
 
 #define MIB ((size_t)1 << 20)
 
-static void finish(struct drawn *d)
+/* Print lines until the scrollback is full. */
+static void fill(const char *text)
 {
-	drawn_check(d);
-	drawn_finish(d);
+	while (d.screen->scrollback.dropped == 0)
+		drawn_type(&d, text);
 }
 
-/* Print lines until the scrollback is full. */
-static void fill(struct drawn *d, const char *text)
-{
-	while (d->screen->scrollback.dropped == 0)
-		drawn_type(d, text);
-}
+TestSuite(screen_shortage, .fini = drawn_tear_down, .timeout = 100);
 
 static const struct resize {
 	const char *text;
@@ -42,31 +38,28 @@ static const struct resize {
 	{"all work and no play makes jack a dull boy\r\n", 2, 1000},
 };
 
-Test(screen_shortage, resize_needs_no_more_than_the_kept_lines, .timeout = 60)
+Test(screen_shortage, resize_needs_no_more_than_the_kept_lines)
 {
 	for (size_t i = 0; i < sizeof resizes / sizeof *resizes; i++) {
-		struct drawn d;
-		drawn_init(&d, 24, resizes[i].cols, 3000);
-		fill(&d, resizes[i].text);
+		drawn_restart(24, resizes[i].cols, 3000);
+		fill(resizes[i].text);
 		shortage_count();
 		cr_assert_eq(screen_resize(d.screen, 24, resizes[i].to), 0);
 		/* Once for the new lines, once for the lines that are kept. */
 		cr_expect_lt(shortage_peak(), 10 * MIB, "%zu: %zu bytes", i, shortage_peak());
 		cr_expect_lt(shortage_asked(), 12000, "%zu: %zu times", i, shortage_asked());
-		finish(&d);
 	}
 }
 
 /* Each allocation fails in turn: the screen stays consistent and usable. */
-Test(screen_shortage, resize_without_memory_is_an_error, .timeout = 100)
+Test(screen_shortage, resize_without_memory_is_an_error)
 {
 	static const unsigned sides[][2] = {{24, 3}, {30, 7}, {3, 40}, {50, 40}, {24, 21}};
 	for (size_t k = 0; k < 2 * sizeof sides / sizeof *sides; k++) {
 		size_t refused = 1;
 		for (size_t n = 0; refused > 0; n++) {
-			struct drawn d;
-			drawn_init(&d, 24, 20, 40);
-			fill(&d, "\x1b[31mx\xe4\xbd\xa0 and so on, for more than a line\x1b[m\r\n");
+			drawn_restart(24, 20, 40);
+			fill("\x1b[31mx\xe4\xbd\xa0 and so on, for more than a line\x1b[m\r\n");
 			drawn_type(&d, k % 2 ? "\x1b[?1049h\x1b[5;5Hhello" : "hello");
 			if (k % 2)
 				scrollback_freeze(&d.screen->scrollback, 2, 300, UINT_MAX);
@@ -77,7 +70,6 @@ Test(screen_shortage, resize_without_memory_is_an_error, .timeout = 100)
 			drawn_check(&d);
 			drawn_type(&d, "\r\nand on it goes\x1b[2J\x1b[?1049l\n\n\n");
 			cr_assert_eq(screen_resize(d.screen, 24, 20), 0);
-			finish(&d);
 		}
 	}
 }
@@ -87,17 +79,14 @@ static const char *const floods[] = {"x\x1b[99999b", "\xe4\xbd\xa0\x1b[99999b",
 	"\x1b[41m\x1b[2J\x1b[42m\x1b[2J", "\x1b#8", "\x1b[99999L", "\x1b[99999M", "\x1b[500S",
 	"\x1b[500T", "\x1b[H\x1bM", "\x1b[?2J", "\x1b[1\"q\x1b#8\x1b[?2J", "\x1b[99999 @",
 	"\x1b[?1049h\x1b[?1049l", "\x1b[?47;1047;1049;47h\x1b[41m\x1b[?47l", "\x1b[99999@",
-	"\x1b[99999P", "\x1b[99999X", "\x1b[H\x1b[99999I\x1b[99999Z",
-	"\x1b"
-	"c"};
+	"\x1b[99999P", "\x1b[99999X", "\x1b[H\x1b[99999I\x1b[99999Z", "\033c"};
 
 /* If all rows are alike, a sequence costs as much as a few rows, and memory only for what is visible then. */
-Test(screen_shortage, cost_of_short_sequences_on_a_large_screen, .timeout = 100)
+Test(screen_shortage, cost_of_short_sequences_on_a_large_screen)
 {
 	enum { TIMES = 200, SIDE = 1000 };
 	for (size_t i = 0; i < sizeof floods / sizeof *floods; i++) {
-		struct drawn d;
-		drawn_init(&d, SIDE, SIDE, 3000);
+		drawn_restart(SIDE, SIDE, 3000);
 		screen_mute(d.screen, true);
 		/* Each row has had a line of its own, which is kept for reuse. */
 		for (unsigned y = 0; y < SIDE; y++)
@@ -114,23 +103,20 @@ Test(screen_shortage, cost_of_short_sequences_on_a_large_screen, .timeout = 100)
 		cr_expect_lt(work, (size_t)TIMES * 12 * SIDE, "%zu: %zu cells", i, work);
 		cr_expect_lt(shortage_asked(), TIMES * 12, "%zu: %zu times", i, shortage_asked());
 		cr_expect_lt(shortage_peak(), MIB, "%zu: %zu bytes", i, shortage_peak());
-		finish(&d);
 	}
 }
 
 /* Every allocation of output may fail. */
-Test(screen_shortage, output_without_memory, .timeout = 100)
+Test(screen_shortage, output_without_memory)
 {
 	static const char output[] =
 		"\x1b]0;title\a\x1b[22t\x1b]4;1;#123456\a\x1b[31mred\x1b]8;;http://a\alink\x1b]8;;\a"
 		"e\xcc\x81\x1b[300b\x1b[44m\x1b[2J\x1b[m\n\n\n\n\n\x1b#8\x1b[?1049h\x1b[41m\x1b[2Jx"
 		"\x1b[5Sx\x1b[?1049l\x1b[500bx\x1b[500bx\x1b[500b\x1b[3J"
-		"\x1b"
-		"c after all";
+		"\033c after all";
 	size_t refused = 1;
 	for (size_t n = 0; refused > 0; n++) {
-		struct drawn d;
-		drawn_init(&d, 5, 20, 40);
+		drawn_restart(5, 20, 40);
 		screen_mute(d.screen, true);
 		char *copy = strdup(output);
 		shortage_after(n);
@@ -143,32 +129,31 @@ Test(screen_shortage, output_without_memory, .timeout = 100)
 		if (rc == 0)
 			free(snapshot.bytes);
 		free(copy);
-		finish(&d);
 	}
 }
 
 /* A screen with frozen lines. If memory is short, they are not frozen. */
-static void init_frozen(struct drawn *d, size_t n)
+static void init_frozen(size_t n)
 {
-	drawn_init(d, 24, 20, 60);
-	fill(d, "\x1b[31mx\xe4\xbd\xa0 and so on, for more than a line\x1b[m\r\n");
+	drawn_restart(24, 20, 60);
+	fill("\x1b[31mx\xe4\xbd\xa0 and so on, for more than a line\x1b[m\r\n");
 	shortage_after(n);
-	scrollback_freeze(&d->screen->scrollback, 2, 300, UINT_MAX);
+	scrollback_freeze(&d.screen->scrollback, 2, 300, UINT_MAX);
 }
 
 Test(screen_shortage, freezing_without_memory_changes_nothing)
 {
 	size_t refused = 1;
 	for (size_t n = 0; refused > 0; n++) {
-		struct drawn d, whole;
-		init_frozen(&d, n);
+		init_frozen(n);
 		refused = shortage_over();
-		init_frozen(&whole, SIZE_MAX);
-		shortage_over();
 		drawn_check(&d);
-		drawn_same_scrollback(d.screen, whole.screen, true);
-		finish(&d);
-		finish(&whole);
+		struct drawn short_of_memory = d;
+		d.screen = NULL;
+		init_frozen(SIZE_MAX);
+		shortage_over();
+		drawn_same_scrollback(short_of_memory.screen, d.screen, true);
+		drawn_finish(&short_of_memory);
 	}
 }
 
@@ -215,7 +200,7 @@ static int read_frozen(struct screen *s, enum reading how, struct pattern *patte
 }
 
 /* Lines that could not be read must not be taken for empty lines. */
-Test(screen_shortage, reading_frozen_lines_without_memory_is_an_error, .timeout = 60)
+Test(screen_shortage, reading_frozen_lines_without_memory_is_an_error)
 {
 	struct pattern *pattern;
 	const char *problem;
@@ -223,15 +208,13 @@ Test(screen_shortage, reading_frozen_lines_without_memory_is_an_error, .timeout 
 	for (enum reading how = 0; how < READINGS; how++) {
 		size_t refused = 1;
 		for (size_t n = 0; refused > 0; n++) {
-			struct drawn d;
-			init_frozen(&d, SIZE_MAX);
+			init_frozen(SIZE_MAX);
 			cr_assert_gt(d.screen->scrollback.frozen_lines, 30);
 			shortage_after(n);
 			int rc = read_frozen(d.screen, how, pattern);
 			refused = shortage_over();
 			cr_expect_eq(rc, refused > 0 ? -ENOMEM : 0, "%d, %zu", (int)how, n);
 			cr_expect_eq(read_frozen(d.screen, how, pattern), 0);
-			finish(&d);
 		}
 	}
 	pattern_destroy(pattern);
@@ -251,14 +234,13 @@ static const struct reaching {
 };
 
 /* The blocks that output has read are not kept, and a failure to read them is not reported to later readers. */
-Test(screen_shortage, output_that_changes_frozen_lines_keeps_no_blocks, .timeout = 60)
+Test(screen_shortage, output_that_changes_frozen_lines_keeps_no_blocks)
 {
 	for (size_t i = 0; i < sizeof reaching / sizeof *reaching; i++) {
 		size_t refused = 1;
 		for (size_t n = 0; refused > 0; n++) {
-			struct drawn d;
-			drawn_init(&d, 24, reaching[i].cols, 60);
-			fill(&d, reaching[i].before);
+			drawn_restart(24, reaching[i].cols, 60);
+			fill(reaching[i].before);
 			cr_assert_gt(scrollback_freeze(&d.screen->scrollback, 2, 300, UINT_MAX), 2);
 			scrollback_drop_cache(&d.screen->scrollback);
 			char *copy = strdup(reaching[i].text);
@@ -274,7 +256,6 @@ Test(screen_shortage, output_that_changes_frozen_lines_keeps_no_blocks, .timeout
 			scrollback_drop_cache(&d.screen->scrollback);
 			cr_expect_eq(scrollback_memory(&d.screen->scrollback), held, "%s, %zu",
 				reaching[i].what, n);
-			finish(&d);
 		}
 	}
 }

@@ -46,9 +46,7 @@ static const struct exchange answers[] = {
 	{"DECRQM of the alternate buffer", "\x1b[?47h\x1b[?1049$p\x1b[?1047$p",
 		"\x1b[?1049;1$y\x1b[?1047;1$y"},
 	{"DECRQM of the cursor", "\x1b[?25$p\x1b[?25l\x1b[?25$p", "\x1b[?25;1$y\x1b[?25;2$y"},
-	{"DECRQM of clusters",
-		"\x1b[?2027$p\x1b[?2027h\x1b[!p\x1b[?2027$p\x1b"
-		"c\x1b[?2027$p",
+	{"DECRQM of clusters", "\x1b[?2027$p\x1b[?2027h\x1b[!p\x1b[?2027$p\033c\x1b[?2027$p",
 		"\x1b[?2027;2$y\x1b[?2027;1$y\x1b[?2027;2$y"},
 	{"DECRQM of synchronized output", "\x1b[?2026$p\x1b[?2026h\x1b[?2026$p",
 		"\x1b[?2026;2$y\x1b[?2026;1$y"},

@@ -90,16 +90,8 @@ static const struct example examples[] = {
 	{"pen with a link", "\x1b]8;;http://a\a\x1b[4;31m", "x\x1b[my"},
 	{"pen with the colour of underlines", "\x1b[58:5:9m", "x\x1b[4my"},
 	{"protected cells", "a\x1b[1\"qbc", "d\x1b[?2J"},
-	{"saved cursor",
-		"\x1b[2;3H\x1b[1;31m\x1b"
-		"7\x1b[m\x1b[H",
-		"a\x1b"
-		"8b"},
-	{"saved charset",
-		"\x1b(0\x1b"
-		"7\x1b(B",
-		"q\x1b"
-		"8q"},
+	{"saved cursor", "\x1b[2;3H\x1b[1;31m\0337\x1b[m\x1b[H", "a\0338b"},
+	{"saved charset", "\x1b(0\0337\x1b(B", "q\0338q"},
 	{"charsets", "\x1b)0\x0e", "q\x0fq"},
 	{"charset of G2", "\x1b*0\x1bn", "q"},
 	{"margins", "1\r\n2\r\n3\r\n4\x1b[2;3r", "\x1b[3H\nx\nx\nx"},
@@ -121,10 +113,7 @@ static const struct example examples[] = {
 	{"pending wrap above the region in origin mode",
 		"\x1b[2;3r\x1b[?6h\x1b[?1047h\x1b[H0123456789\x1b[?1047l", "x"},
 	{"pending wrap after a character that the charset lacks",
-		"\x1b[1;10H`\x1b[?1047h\x1b(0\x1b"
-		"7\x1b(B\x1b"
-		"8qqqqqqqqqq\x1b[?1047l",
-		"x`q"},
+		"\x1b[1;10H`\x1b[?1047h\x1b(0\0337\x1b(B\0338qqqqqqqqqq\x1b[?1047l", "x`q"},
 	{"tab stops", "\x1b[3g\x1b[4G\x1bH\r", "\tx\ty"},
 	{"insert mode", "abc\r\x1b[4h", "x"},
 	{"no wrap", "\x1b[?7l", "0123456789abc"},
@@ -228,11 +217,7 @@ Test(screen_snapshot, starts_with_can_and_a_full_reset)
 	struct snapshot snapshot;
 	cr_assert_eq(screen_snapshot(d.screen, 0, &snapshot), 0);
 	cr_assert_gt(snapshot.length, 3);
-	cr_expect_eq(memcmp(snapshot.bytes,
-			     "\x18\x1b"
-			     "c",
-			     3),
-		0);
+	cr_expect_eq(memcmp(snapshot.bytes, "\x18\033c", 3), 0);
 	free(snapshot.bytes);
 }
 

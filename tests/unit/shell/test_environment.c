@@ -5,7 +5,18 @@
 #include <stdint.h>
 #include <string.h>
 
-static const char *value_of(char **list, const char *name)
+static char **list; /* the environment that was made last */
+
+static void finish(void)
+{
+	words_free(list);
+}
+
+TestSuite(environment_inherit, .fini = finish);
+TestSuite(environment_create, .fini = finish);
+TestSuite(environment_with, .fini = finish);
+
+static const char *value_of(const char *name)
 {
 	size_t length = strlen(name);
 	for (size_t i = 0; list[i]; i++)
@@ -14,13 +25,14 @@ static const char *value_of(char **list, const char *name)
 	return NULL;
 }
 
-static char **create(
-	const char *const *base, const char *const *names, const char *const *values, size_t count)
+static void create(
+	const char *const *base, const char *const *names, const char *const *values, size_t n)
 {
-	return environment_create((char *const *)(uintptr_t)base, names, values, count);
+	words_free(list);
+	list = environment_create((char *const *)(uintptr_t)base, names, values, n);
 }
 
-static size_t count(char **list)
+static size_t count(void)
 {
 	size_t n = 0;
 	while (list[n])
@@ -28,9 +40,9 @@ static size_t count(char **list)
 	return n;
 }
 
-static char **pass(const char *const *base, const char *const *asked, size_t count)
+static void pass(const char *const *base, const char *const *asked, size_t n)
 {
-	return environment_inherit((char *const *)(uintptr_t)base, asked, count);
+	list = environment_inherit((char *const *)(uintptr_t)base, asked, n);
 }
 
 Test(environment_inherit, login_variables_are_inherited)
@@ -38,12 +50,11 @@ Test(environment_inherit, login_variables_are_inherited)
 	const char *base[] = {"PATH=/bin:/usr/bin", "HOME=/root", "USER=root", "LOGNAME=root",
 		"SHELL=/bin/bash", "LANG=C.UTF-8", "LC_TIME=C", "LC_ALL=", "TZ=:UTC", "TMPDIR=/tmp",
 		"XDG_RUNTIME_DIR=/run/user/0", "PWD=/a=b", NULL};
-	char **list = pass(base, NULL, 0);
-	cr_assert_eq(count(list), 12);
-	cr_assert_str_eq(value_of(list, "PATH"), "/bin:/usr/bin");
-	cr_assert_str_eq(value_of(list, "LC_ALL"), "");
-	cr_assert_str_eq(value_of(list, "PWD"), "/a=b");
-	words_free(list);
+	pass(base, NULL, 0);
+	cr_assert_eq(count(), 12);
+	cr_assert_str_eq(value_of("PATH"), "/bin:/usr/bin");
+	cr_assert_str_eq(value_of("LC_ALL"), "");
+	cr_assert_str_eq(value_of("PWD"), "/a=b");
 }
 
 Test(environment_inherit, other_variables_are_dropped)
@@ -55,9 +66,8 @@ Test(environment_inherit, other_variables_are_dropped)
 		"TERM=dumb", "TERM_PROGRAM=tmux", "TMUX=/x", "COLUMNS=80", "LC_TERMINAL=iTerm2",
 		"LC_TERMINAL_VERSION=1", "SHLVL=3", "OLDPWD=/", "_=/x", "PATHS=x", "HOM=x", "=x",
 		"PATH", "", "XDG_SESSION_ID=1", "XDG_SEAT=seat0", NULL};
-	char **list = pass(base, NULL, 0);
-	cr_assert_eq(count(list), 0, "%s is there", list[0]);
-	words_free(list);
+	pass(base, NULL, 0);
+	cr_assert_eq(count(), 0, "%s is there", list[0]);
 }
 
 Test(environment_inherit, requested_variables_are_inherited)
@@ -66,14 +76,13 @@ Test(environment_inherit, requested_variables_are_inherited)
 		"AWS_PROFILE=work", "HOME=/root", "SSH_AUTH_SOCK=/a", "SSH_AUTH=b", NULL};
 	const char *const asked[] = {"SSH_AUTH_SOCK", "NOT_THERE", "HOME=/elsewhere", "NEW=a=b",
 		"EMPTY=", "NEW=c", "AWS_PROFILE"};
-	char **list = pass(base, asked, sizeof asked / sizeof *asked);
-	cr_assert_eq(count(list), 5);
-	cr_assert_str_eq(value_of(list, "SSH_AUTH_SOCK"), "/a");
-	cr_assert_str_eq(value_of(list, "HOME"), "/elsewhere");
-	cr_assert_str_eq(value_of(list, "NEW"), "c");
-	cr_assert_str_eq(value_of(list, "EMPTY"), "");
-	cr_assert_str_eq(value_of(list, "AWS_PROFILE"), "work");
-	words_free(list);
+	pass(base, asked, sizeof asked / sizeof *asked);
+	cr_assert_eq(count(), 5);
+	cr_assert_str_eq(value_of("SSH_AUTH_SOCK"), "/a");
+	cr_assert_str_eq(value_of("HOME"), "/elsewhere");
+	cr_assert_str_eq(value_of("NEW"), "c");
+	cr_assert_str_eq(value_of("EMPTY"), "");
+	cr_assert_str_eq(value_of("AWS_PROFILE"), "work");
 }
 
 Test(environment_may_request, table)
@@ -97,33 +106,28 @@ Test(environment_may_request, table)
 Test(environment_create, sets_the_type_of_the_terminal)
 {
 	const char *base[] = {"HOME=/root", NULL}, *terminal_given[] = {"TERM=vt100", NULL};
-	char **list = create(base, NULL, NULL, 0);
-	cr_assert_str_eq(value_of(list, "TERM"), "xterm-256color");
-	cr_assert_str_eq(value_of(list, "COLORTERM"), "truecolor");
-	cr_assert_str_eq(value_of(list, "HOME"), "/root");
-	cr_assert_eq(count(list), 4);
-	words_free(list);
-	list = create(terminal_given, NULL, NULL, 0);
-	cr_assert_str_eq(value_of(list, "TERM"), "vt100", "--env TERM=vt100");
-	cr_assert_eq(count(list), 3);
-	words_free(list);
+	create(base, NULL, NULL, 0);
+	cr_assert_str_eq(value_of("TERM"), "xterm-256color");
+	cr_assert_str_eq(value_of("COLORTERM"), "truecolor");
+	cr_assert_str_eq(value_of("HOME"), "/root");
+	cr_assert_eq(count(), 4);
+	create(terminal_given, NULL, NULL, 0);
+	cr_assert_str_eq(value_of("TERM"), "vt100", "--env TERM=vt100");
+	cr_assert_eq(count(), 3);
 }
 
 Test(environment_create, sets_utf_8_unless_given)
 {
 	static const char *const settings[] = {"LC_ALL=C", "LC_CTYPE=de_DE.UTF-8", "LANG="};
 	const char *base[] = {"LC_TIME=C", NULL}, *const names[] = {"LANG"}, *const values[] = {"C"};
-	char **list = create(base, NULL, NULL, 0);
-	cr_assert_str_eq(value_of(list, "LANG"), "C.UTF-8");
-	words_free(list);
-	list = create(base, names, values, 1);
-	cr_assert_str_eq(value_of(list, "LANG"), "C");
-	words_free(list);
+	create(base, NULL, NULL, 0);
+	cr_assert_str_eq(value_of("LANG"), "C.UTF-8");
+	create(base, names, values, 1);
+	cr_assert_str_eq(value_of("LANG"), "C");
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		base[0] = settings[i];
-		list = create(base, NULL, NULL, 0);
-		cr_assert_eq(count(list), 3, "%s", settings[i]);
-		words_free(list);
+		create(base, NULL, NULL, 0);
+		cr_assert_eq(count(), 3, "%s", settings[i]);
 	}
 }
 
@@ -131,53 +135,48 @@ Test(environment_create, given_values_win)
 {
 	const char *base[] = {"PATH=/bin", "A=1", NULL};
 	const char *const names[] = {"A", "TERM", "B", "B"}, *const values[] = {"2", "vt100", "x", "y"};
-	char **list = create(base, names, values, 4);
-	cr_assert_str_eq(value_of(list, "A"), "2");
-	cr_assert_str_eq(value_of(list, "TERM"), "vt100");
-	cr_assert_str_eq(value_of(list, "B"), "y");
-	cr_assert_eq(count(list), 6);
-	words_free(list);
+	create(base, names, values, 4);
+	cr_assert_str_eq(value_of("A"), "2");
+	cr_assert_str_eq(value_of("TERM"), "vt100");
+	cr_assert_str_eq(value_of("B"), "y");
+	cr_assert_eq(count(), 6);
 }
 
 Test(environment_create, prefix_of_a_name_is_another_name)
 {
 	const char *base[] = {"AB=1", "A=2", NULL};
 	const char *const names[] = {"A"}, *const values[] = {"3"};
-	char **list = create(base, names, values, 1);
-	cr_assert_str_eq(value_of(list, "AB"), "1");
-	cr_assert_str_eq(value_of(list, "A"), "3");
-	words_free(list);
+	create(base, names, values, 1);
+	cr_assert_str_eq(value_of("AB"), "1");
+	cr_assert_str_eq(value_of("A"), "3");
 }
 
 Test(environment_create, invalid_entries_are_left_out)
 {
 	const char *base[] = {"NOEQUALS", "=x", "", "A=1", "A=2", NULL};
-	char **list = create(base, NULL, NULL, 0);
-	cr_assert_eq(count(list), 4);
-	cr_assert_str_eq(value_of(list, "A"), "2");
-	words_free(list);
+	create(base, NULL, NULL, 0);
+	cr_assert_eq(count(), 4);
+	cr_assert_str_eq(value_of("A"), "2");
 }
 
 Test(environment_create, empty_base_is_allowed)
 {
 	const char *base[] = {NULL};
-	char **list = create(base, NULL, NULL, 0);
-	cr_assert_eq(count(list), 3);
-	words_free(list);
+	create(base, NULL, NULL, 0);
+	cr_assert_eq(count(), 3);
 }
 
 Test(environment_with, adds_a_variable_which_wins)
 {
 	char a[] = "A=1", b[] = "AB=2", *base[] = {a, b, NULL};
-	char **list = environment_with(base, "A", "3");
-	cr_assert_str_eq(value_of(list, "A"), "3");
-	cr_assert_str_eq(value_of(list, "AB"), "2");
-	cr_assert_eq(count(list), 2);
+	list = environment_with(base, "A", "3");
+	cr_assert_str_eq(value_of("A"), "3");
+	cr_assert_str_eq(value_of("AB"), "2");
+	cr_assert_eq(count(), 2);
 	words_free(list);
 	list = environment_with(base, "C", "");
-	cr_assert_str_eq(value_of(list, "C"), "");
-	cr_assert_eq(count(list), 3);
-	words_free(list);
+	cr_assert_str_eq(value_of("C"), "");
+	cr_assert_eq(count(), 3);
 }
 
 Test(environment_name_is_valid, table)

@@ -52,17 +52,28 @@ static void on_closed(void *user)
 
 static const struct download_source source = {.next = on_next, .closed = on_closed};
 
-static struct request *begin(const struct request_transport *t, uint64_t length)
+static struct request *r;
+static char text[32]; /* of read_all() */
+
+static void abandon(void)
 {
-	struct request *r = request_create();
+	if (r)
+		request_abandon(r);
+	r = NULL;
+}
+
+TestSuite(download, .fini = abandon);
+
+static void begin(const struct request_transport *t, uint64_t length)
+{
+	r = request_create();
 	cr_assert_not_null(r);
 	r->transport = t;
 	download_reply(r, 206, "text/plain", length, &source);
-	return r;
 }
 
 /* Read all pieces. Returns what ended them. */
-static enum download_state read_all(struct request *r, char *text)
+static enum download_state read_all(void)
 {
 	enum download_state state;
 	const char *bytes;
@@ -75,74 +86,68 @@ static enum download_state read_all(struct request *r, char *text)
 
 Test(download, unknown_length_continues_until_the_end)
 {
-	char text[32];
-	struct request *r = begin(&transport, DOWNLOAD_UNKNOWN);
+	begin(&transport, DOWNLOAD_UNKNOWN);
 	cr_assert_eq(seen.downloading, 1);
 	cr_assert_eq(r->reply.status, 206);
-	cr_assert_eq(read_all(r, text), DOWNLOAD_WAIT);
+	cr_assert_eq(read_all(), DOWNLOAD_WAIT);
 	seen.text = "one two three";
 	download_more(r);
 	cr_assert_eq(seen.more, 1);
-	cr_assert_eq(read_all(r, text), DOWNLOAD_END);
+	cr_assert_eq(read_all(), DOWNLOAD_END);
 	cr_assert_str_eq(text, "one two three");
 	download_close(r);
 	download_more(r);
 	cr_assert_eq(seen.more, 1);
-	request_abandon(r);
+	abandon();
 	cr_assert_eq(seen.closed, 1);
 	cr_assert_eq(seen.answered, 0);
 }
 
 Test(download, known_length_is_never_exceeded)
 {
-	char text[32];
-	struct request *r = begin(&transport, 6);
+	begin(&transport, 6);
 	seen.text = "one two three";
-	cr_assert_eq(read_all(r, text), DOWNLOAD_END);
+	cr_assert_eq(read_all(), DOWNLOAD_END);
 	cr_assert_str_eq(text, "one tw");
-	request_abandon(r);
+	abandon();
 	cr_assert_eq(seen.closed, 1);
 }
 
 Test(download, too_few_bytes_are_a_failure)
 {
-	char text[32];
-	struct request *r = begin(&transport, 14);
+	begin(&transport, 14);
 	seen.text = "one two three";
-	cr_assert_eq(read_all(r, text), DOWNLOAD_FAILED);
-	request_abandon(r);
+	cr_assert_eq(read_all(), DOWNLOAD_FAILED);
 }
 
 Test(download, end_of_access_closes_it)
 {
-	char text[32];
-	struct request *r = begin(&transport, 14);
+	begin(&transport, 14);
 	seen.text = "one two three!";
 	request_cut(r);
 	cr_assert_eq(seen.closed, 1);
 	cr_assert_eq(seen.more, 1);
-	cr_assert_eq(read_all(r, text), DOWNLOAD_FAILED);
-	request_abandon(r);
+	cr_assert_eq(read_all(), DOWNLOAD_FAILED);
+	abandon();
 	cr_assert_eq(seen.closed, 1);
 }
 
 Test(download, transport_without_downloads_gets_an_error)
 {
-	struct request *r = begin(&without, 14);
+	begin(&without, 14);
 	cr_assert_eq(seen.closed, 1);
 	cr_assert_eq(seen.answered, 1);
 	cr_assert_eq(r->reply.status, 501);
-	request_abandon(r);
 }
 
 Test(download, is_closed_if_the_client_has_gone)
 {
-	struct request *r = request_create();
-	request_ref(r);
+	r = request_create();
+	struct request *kept = request_ref(r);
 	r->transport = &transport;
-	request_abandon(r);
-	download_reply(r, 200, NULL, 1, &source);
+	abandon();
+	download_reply(kept, 200, NULL, 1, &source);
 	cr_assert_eq(seen.closed, 1);
 	cr_assert_eq(seen.downloading, 0);
-	request_unref(r);
+	request_unref(kept);
 }

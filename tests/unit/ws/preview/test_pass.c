@@ -25,6 +25,17 @@ static void expect(
 	free(t.bytes);
 }
 
+/* The request field for a server that is reached by its host. */
+static void expect_request(const char *name, const char *value, const char *want)
+{
+	expect(pass_request_field, &by_host, name, value, want);
+}
+
+static void expect_answer(const char *name, const char *value, const char *want)
+{
+	expect(pass_answer_field, &by_host, name, value, want);
+}
+
 Test(pass_request_field, fields_of_the_connection_and_of_ringside_are_dropped, .timeout = 10)
 {
 	static const char *const dropped[] = {"connection", "keep-alive", "te", "trailer",
@@ -32,62 +43,54 @@ Test(pass_request_field, fields_of_the_connection_and_of_ringside_are_dropped, .
 		"content-length", "expect", "x-forwarded-for", "forwarded", "x-real-ip",
 		"x_forwarded_for", "x-forwarded_host", "x_real_ip", "content_length", "proxy"};
 	for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
-		expect(pass_request_field, &by_host, dropped[i], "1", "");
+		expect_request(dropped[i], "1", "");
 	static const char *const by_path_too[] = {
 		"authorization", "cookie", "x-session-id", "origin", "referer"};
 	for (size_t i = 0; i < sizeof by_path_too / sizeof *by_path_too; i++)
 		expect(pass_request_field, &by_path, by_path_too[i], "1", "");
-	expect(pass_request_field, &by_host, "x-mine", "1", "x-mine: 1\r\n");
-	expect(pass_request_field, &by_host, "x_mine", "1", "x_mine: 1\r\n");
-	expect(pass_request_field, &by_host, "proxyx", "1", "proxyx: 1\r\n");
-	expect(pass_request_field, &by_host, "x-forwarde", "1", "x-forwarde: 1\r\n");
-	expect(pass_request_field, &by_host, "authorization", "Basic x",
-		"authorization: Basic x\r\n");
+	expect_request("x-mine", "1", "x-mine: 1\r\n");
+	expect_request("x_mine", "1", "x_mine: 1\r\n");
+	expect_request("proxyx", "1", "proxyx: 1\r\n");
+	expect_request("x-forwarde", "1", "x-forwarde: 1\r\n");
+	expect_request("authorization", "Basic x", "authorization: Basic x\r\n");
 }
 
 Test(pass_request_field, cookies_of_ringside_are_dropped, .timeout = 10)
 {
-	expect(pass_request_field, &by_host, "cookie", "a=1; ringside-12=x; b=2",
-		"cookie: a=1; b=2\r\n");
-	expect(pass_request_field, &by_host, "cookie", "ringside-12=x", "");
-	expect(pass_request_field, &by_host, "cookie", "__Host-ringside-12-ab=x;c=3",
-		"cookie: c=3\r\n");
-	expect(pass_request_field, &by_host, "cookie", ";; ;", "");
+	expect_request("cookie", "a=1; ringside-12=x; b=2", "cookie: a=1; b=2\r\n");
+	expect_request("cookie", "ringside-12=x", "");
+	expect_request("cookie", "__Host-ringside-12-ab=x;c=3", "cookie: c=3\r\n");
+	expect_request("cookie", ";; ;", "");
 }
 
 Test(pass_request_field, its_own_origin_becomes_localhost, .timeout = 10)
 {
-	expect(pass_request_field, &by_host, "origin", "http://5173-a-b.localhost:7070",
-		"origin: http://localhost:5173\r\n");
-	expect(pass_request_field, &by_host, "referer", "HTTP://5173-A-B.localhost:7070/x?y",
+	expect_request(
+		"origin", "http://5173-a-b.localhost:7070", "origin: http://localhost:5173\r\n");
+	expect_request("referer", "HTTP://5173-A-B.localhost:7070/x?y",
 		"referer: http://localhost:5173/x?y\r\n");
-	expect(pass_request_field, &by_host, "origin", "http://5173-a-b.localhost:70701",
+	expect_request("origin", "http://5173-a-b.localhost:70701",
 		"origin: http://5173-a-b.localhost:70701\r\n");
-	expect(pass_request_field, &by_host, "origin", "https://5173-a-b.localhost:7070",
+	expect_request("origin", "https://5173-a-b.localhost:7070",
 		"origin: https://5173-a-b.localhost:7070\r\n");
-	expect(pass_request_field, &by_host, "origin", "null", "origin: null\r\n");
+	expect_request("origin", "null", "origin: null\r\n");
 }
 
 Test(pass_answer_field, cookies_lose_their_domain, .timeout = 10)
 {
-	expect(pass_answer_field, &by_host, "set-cookie", "a=b; Domain=x; Path=/",
-		"set-cookie: a=b; Path=/\r\n");
-	expect(pass_answer_field, &by_host, "set-cookie", "domain=b;domain ; DOMAIN",
-		"set-cookie: domain=b\r\n");
-	expect(pass_answer_field, &by_host, "set-cookie", "a=b; domains=c",
-		"set-cookie: a=b; domains=c\r\n");
+	expect_answer("set-cookie", "a=b; Domain=x; Path=/", "set-cookie: a=b; Path=/\r\n");
+	expect_answer("set-cookie", "domain=b;domain ; DOMAIN", "set-cookie: domain=b\r\n");
+	expect_answer("set-cookie", "a=b; domains=c", "set-cookie: a=b; domains=c\r\n");
 	expect(pass_answer_field, &by_path, "set-cookie", "a=b", "");
 }
 
 Test(pass_answer_field, redirects_keep_the_previews_address, .timeout = 10)
 {
-	expect(pass_answer_field, &by_host, "location", "http://localhost:5173/a",
-		"location: /a\r\n");
-	expect(pass_answer_field, &by_host, "location", "http://[::1]:5173", "location: /\r\n");
-	expect(pass_answer_field, &by_host, "location", "http://127.0.0.1:5173/a?b",
-		"location: /a?b\r\n");
-	expect(pass_answer_field, &by_host, "location", "http://localhost:51730/a",
-		"location: http://localhost:51730/a\r\n");
+	expect_answer("location", "http://localhost:5173/a", "location: /a\r\n");
+	expect_answer("location", "http://[::1]:5173", "location: /\r\n");
+	expect_answer("location", "http://127.0.0.1:5173/a?b", "location: /a?b\r\n");
+	expect_answer(
+		"location", "http://localhost:51730/a", "location: http://localhost:51730/a\r\n");
 	expect(pass_answer_field, &by_path, "location", "/a", "location: /proxy/5173/a\r\n");
 	expect(pass_answer_field, &by_path, "location", "//a/b", "location: //a/b\r\n");
 	expect(pass_answer_field, &by_path, "location", "a", "location: a\r\n");
@@ -104,7 +107,7 @@ Test(pass_answer_field, by_path_only_fields_of_the_body, .timeout = 10)
 	static const char *const dropped_by_host[] = {
 		"clear-site-data", "alt-svc", "x-accel-redirect", "content-length"};
 	for (size_t i = 0; i < sizeof dropped_by_host / sizeof *dropped_by_host; i++)
-		expect(pass_answer_field, &by_host, dropped_by_host[i], "1", "");
+		expect_answer(dropped_by_host[i], "1", "");
 	expect(pass_answer_field, &by_path, "content-type", "text/html",
 		"content-type: text/html\r\n");
 }

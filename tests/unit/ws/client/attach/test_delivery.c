@@ -19,7 +19,6 @@ static void expect_kept(const char *text)
 
 Test(delivery, acknowledged_input_is_not_sent_again)
 {
-	delivery_clear(&d);
 	type("one");
 	type("two");
 	delivery_receipt(&d, 4);
@@ -38,7 +37,6 @@ Test(delivery, acknowledged_input_is_not_sent_again)
 
 Test(delivery, count_of_the_previous_connection_continues)
 {
-	delivery_clear(&d);
 	cr_expect_not(delivery_resume(&d, true, 100));
 	type("ab");
 	delivery_receipt(&d, 101);
@@ -48,7 +46,6 @@ Test(delivery, count_of_the_previous_connection_continues)
 
 Test(delivery, unknown_count_drops_the_input)
 {
-	delivery_clear(&d);
 	type("ab");
 	delivery_receipt(&d, 1);
 	cr_expect(delivery_resume(&d, false, 0));
@@ -59,7 +56,6 @@ Test(delivery, unknown_count_drops_the_input)
 
 Test(delivery, invalid_count_drops_the_input)
 {
-	delivery_clear(&d);
 	type("abc");
 	delivery_receipt(&d, 2);
 	cr_expect(delivery_resume(&d, true, 1));
@@ -72,7 +68,6 @@ Test(delivery, invalid_count_drops_the_input)
 
 Test(delivery, input_can_be_dropped)
 {
-	delivery_clear(&d);
 	type("ab");
 	delivery_receipt(&d, 1);
 	cr_expect(delivery_forget(&d));
@@ -87,7 +82,6 @@ Test(delivery, input_can_be_dropped)
 Test(delivery, oldest_input_is_dropped_beyond_the_limit)
 {
 	static char much[DELIVERY_MAX + 3];
-	delivery_clear(&d);
 	memset(much, 'm', sizeof much);
 	type("ab");
 	delivery_add(&d, much, sizeof much - 4);

@@ -5,7 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+static struct crowd c;
 static unsigned removed;
+
+static void finish(void)
+{
+}
+
+TestSuite(crowd, .fini = finish);
 
 static void on_gone(void *user, struct tile *t)
 {
@@ -14,78 +21,74 @@ static void on_gone(void *user, struct tile *t)
 	removed++;
 }
 
-static void update_list(struct crowd *c, const char *text)
+static void update_list(const char *text)
 {
 	json_t *list = json_loads(text, 0, NULL);
 	cr_assert(list, "%s", text);
 	removed = 0;
-	cr_assert(crowd_update_list(c, list, on_gone, NULL));
+	cr_assert(crowd_update_list(&c, list, on_gone, NULL));
 	json_decref(list);
-	crowd_sort(c);
+	crowd_sort(&c);
 }
 
-static void update_tile(struct crowd *c, size_t at, const char *text)
+static void update_tile(size_t at, const char *text)
 {
 	json_t *state = json_loads(text, 0, NULL);
 	cr_assert(state, "%s", text);
-	crowd_update_state(c->tiles[at], state);
+	crowd_update_state(c.tiles[at], state);
 	json_decref(state);
 }
 
-static void expect(const struct crowd *c, const char *ids)
+static void expect(const char *ids)
 {
 	char seen[256] = "";
-	for (size_t i = 0; i < c->count; i++)
-		snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%s ", c->tiles[i]->id);
+	for (size_t i = 0; i < c.count; i++)
+		snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%s ", c.tiles[i]->id);
 	cr_expect_str_eq(seen, ids, "%s", seen);
 }
 
 #define SESSION(id, epoch) \
 	"{\"id\":\"" id "\",\"epoch\":\"" epoch "\",\"state\":\"running\",\"clients\":0}"
 
-Test(crowd_update_list, added_and_removed_sessions)
+Test(crowd, added_and_removed_sessions)
 {
-	struct crowd c = {.own_session = "here"};
-	update_list(&c, "[" SESSION("b", "1") "," SESSION("a", "1") "," SESSION("here", "1") "]");
-	expect(&c, "a b ");
+	strcpy(c.own_session, "here");
+	update_list("[" SESSION("b", "1") "," SESSION("a", "1") "," SESSION("here", "1") "]");
+	expect("a b ");
 	uint64_t serial = c.tiles[0]->serial;
-	update_list(&c, "[" SESSION("a", "1") "," SESSION("c", "1") "]");
-	expect(&c, "a c ");
+	update_list("[" SESSION("a", "1") "," SESSION("c", "1") "]");
+	expect("a c ");
 	cr_expect_eq(removed, 1);
 	cr_expect_eq(c.tiles[0]->serial, serial);
-	update_list(&c, "[" SESSION("a", "2") "]");
-	expect(&c, "a ");
+	update_list("[" SESSION("a", "2") "]");
+	expect("a ");
 	cr_expect_eq(removed, 2);
 	cr_expect_neq(c.tiles[0]->serial, serial, "a new session replaces the old tile");
 	cr_expect_null(crowd_find(&c, serial));
-	update_list(&c,
+	update_list(
 		"[7, {}, {\"id\":5}, {\"id\":\"\"}, {\"id\":\"x\",\"epoch\":\"12345678901234567\"}]");
-	expect(&c, "");
-	crowd_finish(&c);
+	expect("");
 }
 
-Test(crowd_sort, tiles_that_need_attention_come_first)
+Test(crowd, tiles_that_need_attention_come_first)
 {
-	struct crowd c = {0};
-	update_list(&c,
-		"[" SESSION("a", "1") "," SESSION("b", "1") "," SESSION("c", "1") "," SESSION("d",
-			"1") ","
-			     "{\"id\":\"e\",\"epoch\":\"1\",\"state\":\"exited\",\"exit\":{\"code\":3}},"
-			     "{\"id\":\"f\",\"epoch\":\"1\",\"state\":\"unresponsive\"}]");
-	expect(&c, "f a b c d e ");
-	update_tile(&c, 1, "{\"status\":\"prompt\"}");
-	update_tile(&c, 2, "{\"status\":\"running\",\"foreground\":{\"name\":\"make\"}}");
-	update_tile(&c, 3,
+	update_list("[" SESSION("a", "1") "," SESSION("b", "1") "," SESSION("c", "1") "," SESSION(
+		"d", "1") ","
+			  "{\"id\":\"e\",\"epoch\":\"1\",\"state\":\"exited\",\"exit\":{\"code\":3}},"
+			  "{\"id\":\"f\",\"epoch\":\"1\",\"state\":\"unresponsive\"}]");
+	expect("f a b c d e ");
+	update_tile(1, "{\"status\":\"prompt\"}");
+	update_tile(2, "{\"status\":\"running\",\"foreground\":{\"name\":\"make\"}}");
+	update_tile(3,
 		"{\"status\":\"waiting_input\",\"certain\":true,\"input\":\"line\",\"foreground\":{\"name\":\"python3\"}}");
 	crowd_set_called(c.tiles[4], true);
 	cr_assert(crowd_sort(&c));
-	expect(&c, "c d f b a e ");
+	expect("c d f b a e ");
 	cr_expect_str_eq(c.tiles[0]->words, "python3 waits for input");
 	cr_expect_str_eq(c.tiles[5]->words, "ended: 3");
 	cr_expect_eq(crowd_count(&c, ATTENTION_INPUT), 1);
 	cr_expect_not(crowd_sort(&c), "the order does not change without a change");
 	cr_expect_eq(crowd_index(&c, c.tiles[2]->serial), 2);
-	crowd_finish(&c);
 }
 
 Test(attention_of, states)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Build the image of Containerfile with the package that package.sh made, and run it. The base is made from Debian's
+# Build the image of deploy/Containerfile with the package that package.sh made, and run it. The base is made from Debian's
 # packages, because a registry may be unreachable. Images and containers are in a temporary directory.
 # usage: image.sh SOURCE-ROOT OUT; OUT has the package. Exits with 77 and a reason if it cannot run here.
 set -euo pipefail
@@ -73,8 +73,8 @@ if [ "${3:-}" != inside ]; then
 	rm "$scratch/base.tar"
 	mkdir "$scratch/context"
 	cp "$out"/ringside_*.deb "$scratch/context/"
-	pod build --isolation=chroot --squash --format docker --build-arg BASE=localhost/base -t ringside -f "$root/Containerfile" \
-		"$scratch/context" >"$scratch/log" 2>&1 || {
+	pod build --isolation=chroot --squash --format docker --build-arg BASE=localhost/base -t ringside \
+		-f "$root/deploy/Containerfile" "$scratch/context" >"$scratch/log" 2>&1 || {
 		tail -n 40 "$scratch/log"
 		exit 1
 	}

@@ -304,8 +304,8 @@ static void on_started(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	}
 	snprintf(c->exec, sizeof c->exec, "%s", json_string_value(json_object_get(exec, "id")));
-	mcp_detached_remove(
-		&c->mcp->detached, c); /* with a repeated key: this call reports its end */
+	/* With a repeated key: this call reports its end. */
+	mcp_detached_remove(&c->mcp->detached, c);
 	mcp_await(c, &(struct mcp_await){.ms = yield, .next = on_exec});
 }
 

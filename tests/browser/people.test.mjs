@@ -25,6 +25,10 @@ scenario('a link shows its name, two tabs are one person, and a lost connection 
 	await until('both tabs', async () => (await server.api.get('main')).clients === 3);
 	await people(grace, 2, /^Grace \(you\)/m);
 	await people(second, 2, /\(you\), owner/);
+	await second.getByTestId('session-item').hover();
+	await second.getByTestId('session-end').click();
+	assert.match(await second.getByRole('dialog').textContent(), /3 clients are attached/, 'the dialog counts tabs, not people');
+	await second.keyboard.press('Escape');
 	await second.getByTestId('terminal').click();
 	await second.keyboard.type('x');
 	await people(grace, 2, /, owner, typ/);

@@ -156,6 +156,7 @@ export class App {
 		this.#disposed.abort();
 		this.#events?.stop();
 		this.#ports.stop();
+		this.#list.dispose();
 		this.#panel.dispose();
 		this.#wall.close();
 		this.#panes.dispose();

@@ -48,7 +48,7 @@ export function fixedSizeDialog(api: Api, id: string, size: Size): void {
 
 /** Ask, then delete the session. Returns false if the user cancels. */
 export async function endSessionDialog(api: Api, session: Session): Promise<boolean> {
-	const others = session.clients > 1 ? ` ${session.clients} people are attached to it.` : '';
+	const others = session.clients > 1 ? ` ${session.clients} clients are attached to it.` : '';
 	const text = session.state === 'exited'
 		? 'Its history will be deleted. This cannot be undone.'
 		: 'Its shell and everything that runs in it will be stopped, and its history deleted. '

@@ -12,11 +12,16 @@ export class SessionList {
 	#sessions: readonly Session[] = [];
 	#rows = new Map<string, SessionRow>();
 	#current: string | null = null;
+	#drawTimer = window.setInterval(() => this.#draw(), REDRAW_MS);
+	#tickTimer = window.setInterval(() => this.#tick(), TICK_MS);
 
 	constructor(events: SessionRowEvents) {
 		this.#events = events;
-		window.setInterval(() => this.#draw(), REDRAW_MS);
-		window.setInterval(() => this.#tick(), TICK_MS);
+	}
+
+	dispose(): void {
+		window.clearInterval(this.#drawTimer);
+		window.clearInterval(this.#tickTimer);
 	}
 
 	update(sessions: readonly Session[]): void {

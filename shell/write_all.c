@@ -1,6 +1,7 @@
 #include "shell/write_all.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <unistd.h>
 
@@ -10,6 +11,10 @@ static int write_pieces(int fd, const char *at, size_t length, bool seekable, ui
 		ssize_t n = seekable ? pwrite(fd, at, length, (off_t)offset) : write(fd, at, length);
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno == EAGAIN) {
+			poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+			continue;
+		}
 		if (n <= 0)
 			return n < 0 ? -errno : -ENOSPC;
 		at += n;

@@ -86,7 +86,7 @@ ws/client: ws/client/connect ws/client/config ws/client/attach ws/client/files w
 WIRING = {'main.c', 'ws/serve/main.c'}
 # What the client may include of the rest.
 CLIENT_MAY = {'ws/net/client.h', 'ws/net/local_socket.h', 'ws/base64.h', 'shell/hash.h', 'shell/id.h', 'shell/quote.h',
-	'ring/tokenizer.h', 'ring/asks.h', 'ring/hex.h', 'ring/utf8.h'}
+	'shell/write_all.h', 'ring/tokenizer.h', 'ring/asks.h', 'ring/hex.h', 'ring/utf8.h'}
 # Headers of ring/screen that other layers may include.
 SCREEN_PUBLIC = {f'ring/screen/{name}.h' for name in ('screen', 'leftover', 'view/snapshot', 'view/render')}
 # Folders in which headers of third parties may be included.

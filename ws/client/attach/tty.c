@@ -1,7 +1,7 @@
 #include "ws/client/attach/tty.h"
 
+#include "shell/write_all.h"
 #include "ws/client/attach/downgrade.h"
-#include "ws/client/connect/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>

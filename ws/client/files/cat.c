@@ -1,6 +1,6 @@
 /* `ringside cat`: prints files of a session, byte for byte. */
+#include "shell/write_all.h"
 #include "ws/client/connect/connection.h"
-#include "ws/client/connect/write_all.h"
 #include "ws/client/files/download.h"
 #include "ws/client/files/files.h"
 

@@ -4,7 +4,7 @@
  */
 #include "ws/client/files/target.h"
 
-#include "ws/client/connect/write_all.h"
+#include "shell/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>

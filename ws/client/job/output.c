@@ -1,7 +1,7 @@
 #include "ws/client/job/output.h"
 
+#include "shell/write_all.h"
 #include "ws/base64.h"
-#include "ws/client/connect/write_all.h"
 
 #include <errno.h>
 #include <stdlib.h>

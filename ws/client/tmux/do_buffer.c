@@ -75,7 +75,7 @@ int do_load_buffer(struct call *c)
 }
 
 /* Returns 0 or an errno. */
-static int write_all(const char *path, const char *how, const char *bytes, size_t length)
+static int write_file(const char *path, const char *how, const char *bytes, size_t length)
 {
 	FILE *f = fopen(path, how);
 	if (!f)
@@ -99,7 +99,7 @@ int do_save_buffer(struct call *c)
 	bool waits = !script_cannot_block(path);
 	if (waits && commands_pause(c->t) != 0)
 		return 1;
-	int error = write_all(path, args_has(&c->args, 'a') ? "ae" : "we", bytes, length);
+	int error = write_file(path, args_has(&c->args, 'a') ? "ae" : "we", bytes, length);
 	if (waits && commands_resume(c->t) != 0)
 		return 1;
 	return error == 0 ? 0 : tmux_error(c->t, "%s: %s", path, strerror(error));

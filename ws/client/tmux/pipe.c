@@ -5,10 +5,10 @@
  */
 #include "ws/client/tmux/pipe.h"
 
+#include "shell/write_all.h"
 #include "ws/base64.h"
 #include "ws/client/connect/connection.h"
 #include "ws/client/connect/event_stream.h"
-#include "ws/client/connect/write_all.h"
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/backend.h"

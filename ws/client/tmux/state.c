@@ -4,7 +4,7 @@
  */
 #include "ws/client/tmux/state.h"
 
-#include "ws/client/connect/write_all.h"
+#include "shell/write_all.h"
 #include "ws/client/tmux/state_json.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* `ringside backup`: archive a directory of the server's machine, and restore it. */
 #include "ws/client/command.h"
 #include "ws/client/connect/call.h"
-#include "ws/client/connect/connection.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,23 +121,9 @@ static int parse_line(struct cli *cli, struct plan *p)
 	return rc;
 }
 
-static int ask(struct cli *cli, struct plan *p)
+static void show_archive(const json_t *backup)
 {
-	struct answer a;
-	json_t *body = p->body;
-	p->body = NULL;
-	int rc = call_api(cli, "POST",
-		strdup(p->is_restore ? "/api/backup/restore" : "/api/backup/create"), body, &a);
-	if (rc != 0)
-		return rc;
-	if (cli->json) {
-		rc = cli_print_json(cli, json_incref(a.json));
-	} else if (!p->is_restore) {
-		puts(answer_text(a.json, "archivePath"));
-		rc = cli_flush(cli);
-	}
-	answer_finish(&a);
-	return rc;
+	puts(answer_text(backup, "archivePath"));
 }
 
 static int run_backup(struct cli *cli)
@@ -146,9 +131,9 @@ static int run_backup(struct cli *cli)
 	struct plan plan = {.body = json_object()};
 	int rc = parse_line(cli, &plan);
 	if (rc == 0)
-		rc = connection_open(cli);
-	if (rc == 0)
-		rc = ask(cli, &plan);
+		rc = call_show(cli, "POST",
+			strdup(plan.is_restore ? "/api/backup/restore" : "/api/backup/create"),
+			json_incref(plan.body), NULL, plan.is_restore ? NULL : show_archive);
 	json_decref(plan.body);
 	return rc;
 }

@@ -1,7 +1,6 @@
 /* `ringside blocks`: the commands that ran in a session, and their output. */
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connect/connection.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,23 +87,12 @@ static void print_block(const json_t *b)
 	putchar('\n');
 }
 
-static int list_blocks(struct cli *cli, const struct plan *p)
+static void show_blocks(const json_t *answer)
 {
-	struct answer a;
 	size_t i;
 	json_t *b;
-	int rc = call_api(cli, "GET", call_path(p->session, "/blocks%s", p->query), NULL, &a);
-	if (rc != 0)
-		return rc;
-	if (cli->json) {
-		rc = cli_print_json(cli, json_incref(a.json));
-	} else {
-		json_array_foreach (json_object_get(a.json, "blocks"), i, b)
-			print_block(b);
-		rc = cli_flush(cli);
-	}
-	answer_finish(&a);
-	return rc;
+	json_array_foreach (json_object_get(answer, "blocks"), i, b)
+		print_block(b);
 }
 
 static int print_output(struct cli *cli, const struct plan *p)
@@ -137,14 +125,11 @@ static int run_blocks(struct cli *cli)
 	if (rc != 0)
 		return rc;
 	p.session = cli_required(cli, "SESSION");
-	if (!p.session)
+	if (!p.session || !cli_expect_end(cli))
 		return cli->status;
-	if (!cli_expect_end(cli))
-		return cli->status;
-	rc = connection_open(cli);
-	if (rc != 0)
-		return rc;
-	return p.block ? print_output(cli, &p) : list_blocks(cli, &p);
+	return p.block ? print_output(cli, &p)
+		       : call_show(cli, "GET", call_path(p.session, "/blocks%s", p.query), NULL,
+				 NULL, show_blocks);
 }
 
 const struct command command_blocks = {

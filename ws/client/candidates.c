@@ -6,7 +6,6 @@
 
 #include "ws/client/command.h"
 #include "ws/client/connect/call.h"
-#include "ws/client/connect/connection.h"
 #include "ws/client/config/option_help.h"
 
 #include <stdio.h>
@@ -47,9 +46,7 @@ static int print_sessions(struct cli *cli, const char *word)
 	size_t i;
 	json_t *s;
 	cli->no_start = true;
-	int rc = connection_open(cli);
-	if (rc == 0)
-		rc = call_api(cli, "GET", strdup("/api/session/list"), NULL, &a);
+	int rc = call_api(cli, "GET", strdup("/api/session/list"), NULL, &a);
 	if (rc != 0)
 		return rc;
 	json_array_foreach (json_object_get(a.json, "sessions"), i, s) {

@@ -4,7 +4,6 @@
  */
 #include "ws/client/command.h"
 #include "ws/client/connect/call.h"
-#include "ws/client/connect/connection.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -74,9 +73,7 @@ static int run_drain(struct cli *cli)
 		return cli->status;
 	if (wait && cancel)
 		return cli_usage(cli, "--wait and --cancel exclude each other");
-	int rc = connection_open(cli);
-	if (rc == 0)
-		rc = call_api(cli, cancel ? "DELETE" : "POST", strdup("/api/drain"), NULL, &a);
+	int rc = call_api(cli, cancel ? "DELETE" : "POST", strdup("/api/drain"), NULL, &a);
 	if (rc != 0)
 		return rc;
 	if (wait)

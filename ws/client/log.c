@@ -2,7 +2,6 @@
 #include "ws/base64.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connect/connection.h"
 #include "ws/client/connect/event_stream.h"
 
 #include <errno.h>
@@ -184,8 +183,6 @@ static int run_log(struct cli *cli)
 {
 	struct plan p = {.from = 0};
 	int rc = parse_options(cli, &p);
-	if (rc == 0)
-		rc = connection_open(cli);
 	if (rc == 0)
 		rc = find_range(cli, &p);
 	if (rc == 0 && p.follow)

@@ -1,7 +1,6 @@
 /* `ringside logins`: lists and revokes logins of browsers. */
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connect/connection.h"
 #include "ws/client/connect/local_time.h"
 
 #include <stdio.h>
@@ -37,55 +36,37 @@ static int parse_line(struct cli *cli, struct plan *p)
 	return cli_expect_end(cli) ? 0 : cli->status;
 }
 
-static int list_logins(struct cli *cli)
+static void show_logins(const json_t *logins)
 {
-	struct answer a;
 	size_t i;
 	json_t *login;
 	char since[LOCAL_TIME_SIZE], used[LOCAL_TIME_SIZE];
-	int rc = call_api(cli, "GET", strdup("/api/auth/logins"), NULL, &a);
-	if (rc != 0)
-		return rc;
-	const json_t *logins = json_object_get(a.json, "logins");
-	if (cli->json) {
-		rc = cli_print_json(cli, json_incref((json_t *)logins));
-	} else {
-		json_array_foreach (logins, i, login)
-			printf("%s  %-6s  since %s  used %s  from %s  %s\n",
-				answer_text(login, "id"), answer_text(login, "role"),
-				local_time(answer_text(login, "createdAt"), since),
-				local_time(answer_text(login, "lastUsedAt"), used),
-				answer_text(login, "peer"), answer_text(login, "userAgent"));
-		rc = cli_flush(cli);
-	}
-	answer_finish(&a);
-	return rc;
+	json_array_foreach (logins, i, login)
+		printf("%s  %-6s  since %s  used %s  from %s  %s\n", answer_text(login, "id"),
+			answer_text(login, "role"),
+			local_time(answer_text(login, "createdAt"), since),
+			local_time(answer_text(login, "lastUsedAt"), used),
+			answer_text(login, "peer"), answer_text(login, "userAgent"));
 }
 
 static int revoke_logins(struct cli *cli, const struct plan *p)
 {
-	struct answer a;
 	char *path = NULL, *login = call_encode(p->login ? p->login : "");
 	if (asprintf(&path, "/api/auth/logins%s%s", p->login ? "/" : "", login ? login : "") < 0)
 		path = NULL;
 	free(login);
-	int rc = call_api(cli, "DELETE", path, NULL, &a);
-	if (rc != 0)
-		return rc;
-	rc = cli->json ? cli_print_json(cli, json_incref(a.json)) : 0;
-	answer_finish(&a);
-	return rc;
+	return call_show(cli, "DELETE", path, NULL, NULL, NULL);
 }
 
 static int run_logins(struct cli *cli)
 {
 	struct plan plan = {0};
 	int rc = parse_line(cli, &plan);
-	if (rc == 0)
-		rc = connection_open(cli);
-	if (rc == 0)
-		rc = plan.revoke ? revoke_logins(cli, &plan) : list_logins(cli);
-	return rc;
+	if (rc != 0)
+		return rc;
+	return plan.revoke
+		? revoke_logins(cli, &plan)
+		: call_show(cli, "GET", strdup("/api/auth/logins"), NULL, "logins", show_logins);
 }
 
 const struct command command_logins = {

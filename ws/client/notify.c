@@ -1,7 +1,6 @@
 /* `ringside notify` and `ringside open`: a text or a link for everybody who watches a session. */
 #include "ws/client/command.h"
 #include "ws/client/connect/call.h"
-#include "ws/client/connect/connection.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -59,11 +58,7 @@ static int send_notice(struct cli *cli, const struct notice *n, const char *text
 	json_t *body = json_pack("{s:s, s:s*}", "text", text, "title", n->title);
 	if (!body)
 		return cli_usage(cli, "the text is not UTF-8");
-	int rc = connection_open(cli);
-	if (rc != 0)
-		json_decref(body);
-	else
-		rc = call_api(cli, "POST", call_path(n->session, "/notify"), body, &a);
+	int rc = call_api(cli, "POST", call_path(n->session, "/notify"), body, &a);
 	if (rc == 0)
 		answer_finish(&a);
 	return rc;

@@ -1,7 +1,6 @@
 /* `ringside ports`: lists listening ports, and gives them addresses. */
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connect/connection.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,46 +148,32 @@ static int list_ports(struct cli *cli, const struct plan *p)
 	return rc;
 }
 
+static void show_address(const json_t *preview)
+{
+	puts(json_is_null(json_object_get(preview, "url")) ? answer_text(preview, "path")
+							   : answer_text(preview, "url"));
+}
+
 static int expose_port(struct cli *cli, const struct plan *p)
 {
-	struct answer a;
 	json_t *body = json_pack("{s:I, s:s*, s:s*, s:s*}", "port", (json_int_t)p->port,
 		"sessionId", p->session, "name", p->name, "token", p->token);
 	if (!body)
 		return cli_usage(cli, "an argument is not UTF-8");
-	int rc = call_api(cli, "POST", strdup("/api/expose-port"), body, &a);
-	if (rc != 0)
-		return rc;
-	if (cli->json) {
-		rc = cli_print_json(cli, json_incref(a.json));
-	} else {
-		puts(json_is_null(json_object_get(a.json, "url")) ? answer_text(a.json, "path")
-								  : answer_text(a.json, "url"));
-		rc = cli_flush(cli);
-	}
-	answer_finish(&a);
-	return rc;
+	return call_show(cli, "POST", strdup("/api/expose-port"), body, NULL, show_address);
 }
 
 static int revoke_port(struct cli *cli, const struct plan *p)
 {
-	struct answer a;
 	char path[64];
 	snprintf(path, sizeof path, "/api/exposed-ports/%u", (unsigned)p->port);
-	int rc = call_api(cli, "DELETE", path_with(path, "?token=", p->token), NULL, &a);
-	if (rc != 0)
-		return rc;
-	rc = cli->json ? cli_print_json(cli, json_incref(a.json)) : 0;
-	answer_finish(&a);
-	return rc;
+	return call_show(cli, "DELETE", path_with(path, "?token=", p->token), NULL, NULL, NULL);
 }
 
 static int run_ports(struct cli *cli)
 {
 	struct plan plan = {0};
 	int rc = parse_line(cli, &plan);
-	if (rc == 0)
-		rc = connection_open(cli);
 	if (rc == 0)
 		rc = plan.expose      ? expose_port(cli, &plan)
 			: plan.revoke ? revoke_port(cli, &plan)

@@ -1,14 +1,12 @@
 /* `ringside rename`: gives a session another name. */
 #include "ws/client/command.h"
 #include "ws/client/connect/call.h"
-#include "ws/client/connect/connection.h"
 
 #include <stdlib.h>
 
 static int run_rename(struct cli *cli)
 {
 	static const struct option none[] = {{0}};
-	struct answer a;
 	if (cli_option(cli, ":", none) == '?')
 		return cli->status;
 	const char *session = getenv("RINGSIDE_SESSION");
@@ -22,16 +20,7 @@ static int run_rename(struct cli *cli)
 	json_t *body = json_pack("{s:s}", "name", name);
 	if (!body)
 		return cli_usage(cli, "the name is not UTF-8");
-	int rc = connection_open(cli);
-	if (rc != 0)
-		json_decref(body);
-	else
-		rc = call_api(cli, "POST", call_path(session, "/rename"), body, &a);
-	if (rc != 0)
-		return rc;
-	rc = cli->json ? cli_print_json(cli, json_incref(json_object_get(a.json, "data"))) : 0;
-	answer_finish(&a);
-	return rc;
+	return call_show(cli, "POST", call_path(session, "/rename"), body, "data", NULL);
 }
 
 const struct command command_rename = {

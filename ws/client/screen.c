@@ -1,7 +1,6 @@
 /* `ringside screen`: prints the screen of a session, and lines of its scrollback. */
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connect/connection.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -131,8 +130,6 @@ static int run_screen(struct cli *cli)
 {
 	struct view v = {.format = "text"};
 	int rc = parse_options(cli, &v);
-	if (rc == 0)
-		rc = connection_open(cli);
 	return rc != 0 ? rc : print_view(cli, &v);
 }
 

@@ -136,11 +136,9 @@ static void add_cwd(const struct cli *cli, struct new_plan *plan)
 static int create_session(struct cli *cli, const struct new_plan *plan)
 {
 	struct answer a;
-	int rc = connection_open(cli);
-	if (rc == 0)
-		rc = call_api(cli, "POST",
-			strdup(plan->open ? "/api/session/open" : "/api/session/create"),
-			json_incref(plan->body), &a);
+	int rc = call_api(cli, "POST",
+		strdup(plan->open ? "/api/session/open" : "/api/session/create"),
+		json_incref(plan->body), &a);
 	if (rc != 0)
 		return rc;
 	json_t *data = json_object_get(a.json, "data");
@@ -230,10 +228,17 @@ static void print_table(const json_t *sessions)
 	}
 }
 
+static void print_names(const json_t *sessions)
+{
+	size_t i;
+	json_t *s;
+	json_array_foreach (sessions, i, s)
+		puts(answer_text(s, "id"));
+}
+
 static int run_ls(struct cli *cli)
 {
 	static const struct option options[] = {{"names", no_argument, NULL, OPT_NAMES}, {0}};
-	struct answer a;
 	int option;
 	bool names = false;
 	while ((option = cli_option(cli, ":", options)) != -1) {
@@ -243,26 +248,8 @@ static int run_ls(struct cli *cli)
 	}
 	if (!cli_expect_end(cli))
 		return cli->status;
-	int rc = connection_open(cli);
-	if (rc == 0)
-		rc = call_api(cli, "GET", strdup("/api/session/list"), NULL, &a);
-	if (rc != 0)
-		return rc;
-	const json_t *sessions = json_object_get(a.json, "sessions");
-	if (cli->json) {
-		rc = cli_print_json(cli, json_incref((json_t *)sessions));
-	} else {
-		size_t i;
-		json_t *s;
-		if (names)
-			json_array_foreach (sessions, i, s)
-				puts(answer_text(s, "id"));
-		else
-			print_table(sessions);
-		rc = cli_flush(cli);
-	}
-	answer_finish(&a);
-	return rc;
+	return call_show(cli, "GET", strdup("/api/session/list"), NULL, "sessions",
+		names ? print_names : print_table);
 }
 
 const struct command command_ls = {
@@ -297,9 +284,10 @@ static int end_one(struct cli *cli, const char *id, struct answer *ret_answer)
 static int kill_one(struct cli *cli, const char *id, const char *signal)
 {
 	struct answer a;
-	int rc = signal ? call_api(cli, "POST", call_path(id, "/signal"),
-				  json_pack("{s:s}", "signal", signal), &a)
-			: end_one(cli, id, &a);
+	if (signal)
+		return call_show(cli, "POST", call_path(id, "/signal"),
+			json_pack("{s:s}", "signal", signal), NULL, NULL);
+	int rc = end_one(cli, id, &a);
 	if (rc != 0)
 		return rc;
 	rc = cli->json ? cli_print_json(cli, json_incref(a.json)) : 0;

@@ -1,7 +1,6 @@
 /* `ringside share`: makes, lists and revokes links to a session. */
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connect/connection.h"
 #include "ws/client/connect/local_time.h"
 
 #include <stdio.h>
@@ -92,42 +91,23 @@ static int parse_line(struct cli *cli, struct plan *p)
 	return cli_expect_end(cli) ? 0 : cli->status;
 }
 
-static int list_links(struct cli *cli, const struct plan *p)
+static void show_links(const json_t *links)
 {
-	struct answer a;
 	size_t i;
 	json_t *link;
 	char until[LOCAL_TIME_SIZE];
-	int rc = call_api(cli, "GET", call_path(p->session, "/links"), NULL, &a);
-	if (rc != 0)
-		return rc;
-	const json_t *links = json_object_get(a.json, "links");
-	if (cli->json) {
-		rc = cli_print_json(cli, json_incref((json_t *)links));
-	} else {
-		json_array_foreach (links, i, link)
-			printf("%s  %-6s  until %s  %s\n", answer_text(link, "id"),
-				answer_text(link, "role"),
-				local_time(answer_text(link, "expiresAt"), until),
-				answer_text(link, "name"));
-		rc = cli_flush(cli);
-	}
-	answer_finish(&a);
-	return rc;
+	json_array_foreach (links, i, link)
+		printf("%s  %-6s  until %s  %s\n", answer_text(link, "id"),
+			answer_text(link, "role"), local_time(answer_text(link, "expiresAt"), until),
+			answer_text(link, "name"));
 }
 
 static int revoke_link(struct cli *cli, const struct plan *p)
 {
-	struct answer a;
 	char *link = call_encode(p->revoke);
-	int rc = call_api(
-		cli, "DELETE", call_path(p->session, "/links/%s", link ? link : ""), NULL, &a);
+	char *path = call_path(p->session, "/links/%s", link ? link : "");
 	free(link);
-	if (rc != 0)
-		return rc;
-	rc = cli->json ? cli_print_json(cli, json_incref(a.json)) : 0;
-	answer_finish(&a);
-	return rc;
+	return call_show(cli, "DELETE", path, NULL, NULL, NULL);
 }
 
 /*
@@ -188,9 +168,8 @@ static int run_share(struct cli *cli)
 	struct plan plan = {.body = json_object()};
 	int rc = parse_line(cli, &plan);
 	if (rc == 0)
-		rc = connection_open(cli);
-	if (rc == 0)
-		rc = plan.list        ? list_links(cli, &plan)
+		rc = plan.list ? call_show(cli, "GET", call_path(plan.session, "/links"), NULL,
+					 "links", show_links)
 			: plan.revoke ? revoke_link(cli, &plan)
 				      : create_link(cli, &plan);
 	json_decref(plan.body);

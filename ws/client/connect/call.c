@@ -4,6 +4,8 @@
  */
 #include "ws/client/connect/call.h"
 
+#include "ws/client/connect/connection.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -188,11 +190,14 @@ int call_report_lost(struct cli *cli, int error)
 int call_request(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer)
 {
-	int rc = call_try(cli, method, path, body, ret_answer);
-	if (rc == 0)
-		return 0;
-	rc = call_report_lost(cli, rc);
-	return rc != 0 ? rc : CLI_FAILED; /* never 0: *ret_answer is empty */
+	int rc = cli->client ? 0 : connection_open(cli);
+	if (rc != 0) {
+		free(path);
+		json_decref(body);
+		return rc;
+	}
+	rc = call_try(cli, method, path, body, ret_answer);
+	return rc == 0 ? 0 : call_report_lost(cli, rc);
 }
 
 int call_report_error(struct cli *cli, const struct answer *a)
@@ -224,6 +229,24 @@ int call_api(
 		return rc;
 	rc = call_report_error(cli, ret_answer);
 	answer_finish(ret_answer);
+	return rc;
+}
+
+int call_show(struct cli *cli, const char *method, char *path, json_t *body, const char *field,
+	void (*show)(const json_t *value))
+{
+	struct answer a;
+	int rc = call_api(cli, method, path, body, &a);
+	if (rc != 0)
+		return rc;
+	json_t *value = field ? json_object_get(a.json, field) : a.json;
+	if (cli->json) {
+		rc = cli_print_json(cli, json_incref(value));
+	} else if (show) {
+		show(value);
+		rc = cli_flush(cli);
+	}
+	answer_finish(&a);
 	return rc;
 }
 

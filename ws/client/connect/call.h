@@ -35,13 +35,23 @@ char *call_encode_path(const char *text);
 int call_try(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
-/* Like call_try(), but report a missing answer. Returns 0 or the exit status. */
+/*
+ * Like call_try(), but open the connection first unless it is open, and report a missing answer.
+ * Returns 0 or the exit status.
+ */
 int call_request(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
 /* Like call_request(), but report answers other than 2xx as well. Returns 0 or the exit status. */
 int call_api(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
+
+/*
+ * Like call_api(), and print the answer, or only its field unless that is NULL: as JSON with
+ * --json, otherwise by show() unless that is NULL. Returns 0 or the exit status.
+ */
+int call_show(struct cli *cli, const char *method, char *path, json_t *body, const char *field,
+	void (*show)(const json_t *value));
 
 /* Report that there was no answer because of error, a negative errno. Returns the exit status. */
 int call_report_lost(struct cli *cli, int error);

@@ -46,7 +46,11 @@ static int fail(const struct reading *r, unsigned line, const char *what, const 
 	return r->status;
 }
 
-void config_path(char path[PATH_MAX], bool *ret_named)
+/*
+ * The path of the file; "": none is read. *ret_named: $RINGSIDE_CONFIG names it, so it is an error
+ * if it does not exist.
+ */
+static void find_path(char path[PATH_MAX], bool *ret_named)
 {
 	const char *named = getenv("RINGSIDE_CONFIG");
 	const char *dir = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -302,7 +306,7 @@ int config_apply(
 	bool named;
 	int count = 0;
 	*ret_server = (struct cli_server){0};
-	config_path(path, &named);
+	find_path(path, &named);
 	if (!*path || ignores_config((*argv)[1], *argv + 2))
 		return 0;
 	r.path = path;

@@ -14,9 +14,3 @@
  */
 int config_apply(
 	int *argc, char ***argv, void (*serve_help)(FILE *out), struct cli_server *ret_server);
-
-/*
- * The path of the file; "": none is read. *ret_named: $RINGSIDE_CONFIG names it, so it is an error
- * if it does not exist.
- */
-void config_path(char path[PATH_MAX], bool *ret_named);

@@ -157,9 +157,10 @@ void mcp_request(struct mcp_call *c, mcp_step next, enum method method, const ch
 		deliver(c);
 }
 
-void mcp_request_nowait(const struct mcp_call *c, enum method method, const char *path, json_t *body)
+void mcp_delete_session(const struct mcp_call *c)
 {
-	struct request *r = make_request(c, method, path, body, NULL);
+	json_t *body = json_pack("{s:s}", "sessionId", c->session);
+	struct request *r = make_request(c, METHOD_POST, "/api/session/delete", body, NULL);
 	json_decref(body);
 	if (!r)
 		return;
@@ -482,8 +483,7 @@ void mcp_call_cancel(struct mcp_call *c, bool wanted)
 	*c->slot = NULL;
 	c->slot = NULL;
 	if (wanted && c->owns_session)
-		mcp_request_nowait(c, METHOD_POST, "/api/session/delete",
-			json_pack("{s:s}", "sessionId", c->session));
+		mcp_delete_session(c);
 	if (!interrupts) {
 		if (c->reports_end)
 			report_end_later(c);

@@ -156,9 +156,8 @@ void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t 
 /* Add a message to the result's `also`. text: taken; NULL: ignored. */
 void mcp_add_note(struct mcp_call *c, json_t *text);
 
-/* Make a request to the API, and ignore its reply. body: taken. */
-void mcp_request_nowait(
-	const struct mcp_call *c, enum method method, const char *path, json_t *body);
+/* Delete the session of the call, and ignore the API's reply. */
+void mcp_delete_session(const struct mcp_call *c);
 
 /* Whether the reply is a success. If not, the call has ended with its error. */
 bool mcp_succeeded(struct mcp_call *c, const struct mcp_answer *a);

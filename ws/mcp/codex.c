@@ -39,8 +39,7 @@ static void delete_session(struct mcp_call *c)
 {
 	c->owns_session = false;
 	mcp_cursors_forget(&c->mcp->cursors, c->number);
-	mcp_request_nowait(
-		c, METHOD_POST, "/api/session/delete", json_pack("{s:s}", "sessionId", c->session));
+	mcp_delete_session(c);
 }
 
 /* Answering */

@@ -18,11 +18,11 @@
 #define DOWNLOAD_WINDOW_MS 60000u /* of the rate check */
 #define CHUNK_FRAME_MAX 24        /* bytes around a chunk */
 
-/* Set x->event to before, text, after, as a chunk unless HTTP/1.0. Returns false if memory is short. */
-static bool set_event(struct exchange *x, const char *before, const char *text, const char *after)
+/* Set x->event to before, text and an empty line, as a chunk unless HTTP/1.0. Returns false if memory is short. */
+static bool set_event(struct exchange *x, const char *before, const char *text)
 {
 	bool chunk = !x->http_1_0;
-	size_t length = strlen(before) + strlen(text) + strlen(after);
+	size_t length = strlen(before) + strlen(text) + 2;
 	size_t size = length + CHUNK_FRAME_MAX;
 	char frame[CHUNK_FRAME_MAX] = "";
 	x->event = malloc(size);
@@ -31,7 +31,7 @@ static bool set_event(struct exchange *x, const char *before, const char *text, 
 	if (chunk)
 		snprintf(frame, sizeof frame, "%zx\r\n", length);
 	x->event_length = (size_t)snprintf(
-		x->event, size, "%s%s%s%s%s", frame, before, text, after, chunk ? "\r\n" : "");
+		x->event, size, "%s%s%s\n\n%s", frame, before, text, chunk ? "\r\n" : "");
 	x->sent = 0;
 	return true;
 }
@@ -53,11 +53,11 @@ enum step stream_next(struct exchange *x)
 	char *json = x->head_only ? NULL : r->stream.next(r->stream.user);
 	bool set;
 	if (json)
-		set = set_event(x, "data: ", json, "\n\n");
+		set = set_event(x, "data: ", json);
 	else if (x->head_only || r->stream_complete)
 		set = set_end(x);
 	else if (x->quiet)
-		set = set_event(x, ":", "", "\n\n");
+		set = set_event(x, ":", "");
 	else
 		return STEP_BLOCKED;
 	free(json);

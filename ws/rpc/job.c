@@ -226,9 +226,9 @@ static struct request *make_request(
 	return NULL;
 }
 
-static void refuse(struct rpc_call *c, const char *code, const char *message, json_t *context)
+static void refuse(struct rpc_call *c, const char *code, const char *message)
 {
-	json_t *body = error_json(code, message, context);
+	json_t *body = error_json(code, message, NULL);
 	rpc_call_reject(c, methods_error(body, 0));
 	json_decref(body);
 }
@@ -249,7 +249,7 @@ static void begin(struct jobs *all, struct rpc_call *c, const struct method_row 
 	struct request *r = j ? make_request(all, row, path, body) : NULL;
 	if (!r) {
 		free(j);
-		refuse(c, "OUT_OF_MEMORY", "There is not enough memory", NULL);
+		refuse(c, "OUT_OF_MEMORY", "There is not enough memory");
 		return;
 	}
 	*j = (struct job){.all = all, .call = c, .row = row, .request = r};
@@ -274,7 +274,7 @@ void job_start(struct jobs *all, struct rpc_call *c)
 	const char *problem = NULL;
 	if (row->answer == METHOD_NONE) {
 		snprintf(message, sizeof message, "%s.%s is not available", row->space, row->name);
-		refuse(c, "NOT_IMPLEMENTED", message, NULL);
+		refuse(c, "NOT_IMPLEMENTED", message);
 	} else if ((problem = methods_request(row, arguments, path, &body))) {
 		refuse_argument(c, problem);
 	} else {

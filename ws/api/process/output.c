@@ -21,6 +21,7 @@
 #define LOGS_MAX ((size_t)8 << 20)         /* bytes of the ring that one answer holds */
 #define OUTPUT_DEFAULT ((size_t)256 << 10) /* bytes of output in one answer */
 #define OUTPUT_MAX ((size_t)1 << 20)
+#define TAIL_MAX ((size_t)4 << 10) /* bytes of output in an error */
 #define WAIT_MAX_MS 60000u
 
 /* Bytes of one stream. */
@@ -53,28 +54,28 @@ static json_t *gathered_json(const struct gathered *g, bool torn)
 	return text_json(&decoder, g->bytes + skip, g->length - skip, true);
 }
 
-json_t *api_process_tail_json(const struct process *p, unsigned sources, size_t max)
+json_t *api_process_tail_json(const struct process *p, unsigned sources)
 {
 	struct gathered g = {0};
 	struct streams_piece piece;
 	uint8_t buffer[4096];
 	uint64_t cursor = process_oldest(p);
 	struct streams_range range = process_range(p, process_command_end(p), sources);
-	/* Read everything, and keep the last max to 2 * max bytes. */
+	/* Read everything, and keep the last TAIL_MAX to 2 * TAIL_MAX bytes. */
 	while (streams_read(&range, &cursor, buffer, sizeof buffer, &piece)) {
 		uint8_t *to = reserve(&g, piece.length);
 		if (!to)
 			break;
 		memcpy(to, buffer, piece.length);
 		g.length += piece.length;
-		if (g.length > 2 * max) {
-			memmove(g.bytes, g.bytes + g.length - max, max);
-			g.length = max;
+		if (g.length > 2 * TAIL_MAX) {
+			memmove(g.bytes, g.bytes + g.length - TAIL_MAX, TAIL_MAX);
+			g.length = TAIL_MAX;
 		}
 	}
-	if (g.length > max) {
-		memmove(g.bytes, g.bytes + g.length - max, max);
-		g.length = max;
+	if (g.length > TAIL_MAX) {
+		memmove(g.bytes, g.bytes + g.length - TAIL_MAX, TAIL_MAX);
+		g.length = TAIL_MAX;
 	}
 	json_t *text = gathered_json(&g, true);
 	free(g.bytes);

@@ -9,8 +9,8 @@
  */
 struct process *api_process_find_output(struct api *a, struct request *r);
 
-/* The last bytes of a stream, at most max, as text. sources: STREAMS_STDOUT and the like. */
-json_t *api_process_tail_json(const struct process *p, unsigned sources, size_t max);
+/* The last bytes of a stream, at most 4 KiB, as text. sources: STREAMS_STDOUT and the like. */
+json_t *api_process_tail_json(const struct process *p, unsigned sources);
 
 /* Indices of the streams of a process. */
 enum { API_STDOUT, API_STDERR, API_STREAMS };

@@ -20,8 +20,7 @@
 
 #define TIMEOUT_DEFAULT_MS 60000u
 #define TIMEOUT_MAX_MS (UINT64_C(24) * 3600 * 1000)
-#define PROCESS_WAITS_MAX 1024u    /* at once */
-#define TAIL_MAX ((size_t)4 << 10) /* bytes of output in an error */
+#define PROCESS_WAITS_MAX 1024u /* at once */
 #define PIECE ((size_t)4 << 10)
 
 enum wait_for { FOR_EXIT, FOR_LOG, FOR_PORT };
@@ -112,10 +111,8 @@ static void on_client_gone(void *user)
 static void reply_exited(struct process_wait *w)
 {
 	json_t *context = common_json(w);
-	json_object_set_new(
-		context, "stdout", api_process_tail_json(w->process, STREAMS_STDOUT, TAIL_MAX));
-	json_object_set_new(
-		context, "stderr", api_process_tail_json(w->process, STREAMS_STDERR, TAIL_MAX));
+	json_object_set_new(context, "stdout", api_process_tail_json(w->process, STREAMS_STDOUT));
+	json_object_set_new(context, "stderr", api_process_tail_json(w->process, STREAMS_STDERR));
 	reply_error(w->pending.request, "PROCESS_EXITED_BEFORE_READY",
 		"The process ended before it was ready", context);
 	finish_wait(w);

@@ -17,12 +17,11 @@ const char *typist_default_label(const struct request *r)
 	return r->principal.link[0] ? r->principal.link : "owner";
 }
 
-bool typist_label(
-	struct request *r, const json_t *body, const char *field, size_t max, const char **ret_text)
+bool typist_label(struct request *r, const json_t *body, const char *field, const char **ret_text)
 {
 	if (!body_text(r, body, field, ret_text))
 		return false;
-	if (!*ret_text || (name_is_text(*ret_text) && strlen(*ret_text) <= max))
+	if (!*ret_text || (name_is_text(*ret_text) && strlen(*ret_text) <= LEASE_OWNER_MAX))
 		return true;
 	reply_invalid(
 		r, field, "A label is 1 to 64 bytes of text without control characters", "invalid");
@@ -32,7 +31,7 @@ bool typist_label(
 bool typist_parse(struct request *r, const json_t *body, struct typist *ret_typist)
 {
 	*ret_typist = (struct typist){0};
-	if (!typist_label(r, body, "name", LEASE_OWNER_MAX, &ret_typist->label) ||
+	if (!typist_label(r, body, "name", &ret_typist->label) ||
 		!body_text(r, body, "lease", &ret_typist->lease))
 		return false;
 	ret_typist->author = typist_author(r);

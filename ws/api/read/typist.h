@@ -17,9 +17,8 @@ bool typist_parse(struct request *r, const json_t *body, struct typist *ret_typi
  */
 bool typist_check_lease(struct request *r, const json_t *body, const struct session *s);
 
-/* Parse a field that is a label of 1 to max bytes, max <= 64; NULL if absent. Returns false if r has been answered. */
-bool typist_label(struct request *r, const json_t *body, const char *field, size_t max,
-	const char **ret_text);
+/* Parse a field that is a label; NULL if absent. Returns false if r has been answered. */
+bool typist_label(struct request *r, const json_t *body, const char *field, const char **ret_text);
 
 /* The author of r, from its principal (shell/name.h); lives as long as r. */
 const char *typist_author(struct request *r);

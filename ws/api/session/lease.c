@@ -85,7 +85,7 @@ static void acquire_lease(struct request *r, struct session *s)
 	const char *mode;
 	struct lease_terms terms = {.ttl_ms = LEASE_TTL_DEFAULT_MS};
 	json_t *body = body_read(r);
-	if (!body || !typist_label(r, body, "owner", LEASE_OWNER_MAX, &terms.owner) ||
+	if (!body || !typist_label(r, body, "owner", &terms.owner) ||
 		!body_text(r, body, "mode", &mode) || !body_text(r, body, "renew", &terms.renew) ||
 		!parse_take(r, body, &terms.take) ||
 		!body_number(r, body, "ttlMs", LEASE_TTL_MIN_MS, LEASE_TTL_MAX_MS, &terms.ttl_ms))

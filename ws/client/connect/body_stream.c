@@ -111,13 +111,13 @@ static void open_poll(struct body_stream *s)
 		fcntl(s->fd, F_SETFL, flags);
 }
 
-void body_stream_open(struct body_stream *s, const char *method, char *path)
+void body_stream_open(struct body_stream *s, char *path)
 {
 	open_poll(s);
 	int rc = -ENOMEM;
 	if (path)
 		rc = client_request(s->cli->client,
-			&(struct client_request){.method = method, .path = path, .streamed = true},
+			&(struct client_request){.method = "PUT", .path = path, .streamed = true},
 			&callbacks, s, &s->call);
 	if (rc < 0)
 		fail(s, rc);

@@ -31,10 +31,10 @@ struct body_stream {
 };
 
 /*
- * Start the request. If that fails, over and error are set. Takes path (NULL: out of memory). Call
+ * Start a PUT request. If that fails, over and error are set. Takes path (NULL: out of memory). Call
  * body_stream_close() in any case.
  */
-void body_stream_open(struct body_stream *s, const char *method, char *path);
+void body_stream_open(struct body_stream *s, char *path);
 
 /* Cancel the request if it is not over, and close the poll handle. */
 void body_stream_close(struct body_stream *s);

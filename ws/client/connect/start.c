@@ -274,9 +274,3 @@ int start_server(struct cli *cli)
 	free(s.environment);
 	return rc;
 }
-
-int start_connect(struct cli *cli)
-{
-	cli->starts = true;
-	return connection_open(cli);
-}

@@ -30,7 +30,7 @@ int upload_file(struct cli *cli, const struct upload_source *from, const struct 
 	if (!s)
 		return call_report_lost(cli, -ENOMEM);
 	*s = (struct body_stream){.cli = cli, .fd = from->fd, .answer = ret_answer};
-	body_stream_open(s, "PUT", place_url(to, from->parents));
+	body_stream_open(s, place_url(to, from->parents));
 	while (!s->over)
 		uv_run(&cli->loop, UV_RUN_ONCE);
 	body_stream_close(s);

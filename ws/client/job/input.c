@@ -66,7 +66,7 @@ static int begin_stream(struct input *i, json_t *body, size_t length)
 		.first = i->first,
 		.first_length = length,
 		.answer = &i->answer};
-	body_stream_open(i->stream, "PUT", path);
+	body_stream_open(i->stream, path);
 	return 0;
 }
 

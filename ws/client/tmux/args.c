@@ -58,15 +58,10 @@ char *args_parse(
 
 bool args_has(const struct args *a, char letter)
 {
-	return args_count(a, letter) > 0;
-}
-
-unsigned args_count(const struct args *a, char letter)
-{
-	unsigned n = 0;
 	for (unsigned i = 0; i < a->flag_count; i++)
-		n += a->flags[i].letter == letter;
-	return n;
+		if (a->flags[i].letter == letter)
+			return true;
+	return false;
 }
 
 const char *args_value(const struct args *a, char letter)

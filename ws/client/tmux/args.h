@@ -32,5 +32,3 @@ bool args_has(const struct args *a, char letter);
 const char *args_value(const struct args *a, char letter);
 /* The i-th argument, or "". */
 const char *args_item(const struct args *a, unsigned i);
-/* How often a flag was given. */
-unsigned args_count(const struct args *a, char letter);

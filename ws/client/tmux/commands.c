@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct command_row *commands_find(struct tmux *t, const char *name)
+/* Find a command by name, alias or unique prefix. Returns NULL with an error. */
+static const struct command_row *find_command(struct tmux *t, const char *name)
 {
 	const struct command_row *found = NULL;
 	struct text could = {.arena = &t->arena};
@@ -142,7 +143,7 @@ static int parse_command(struct tmux *t, char **words, unsigned count, struct ca
 		words = joined;
 		count += line->count - 1;
 	}
-	c.row = commands_find(t, words[0]);
+	c.row = find_command(t, words[0]);
 	if (!c.row)
 		return 1;
 	*ret_call = c;

@@ -32,8 +32,6 @@ struct command_row {
 
 /* All commands; the last row has no name. */
 const struct command_row *commands_table(void);
-/* Find a command by name, alias or unique prefix. Returns NULL with an error. */
-const struct command_row *commands_find(struct tmux *t, const char *name);
 
 /* Run the commands in words, which are separated by ";". Returns 0, or 1 with an error. */
 int commands_run(struct tmux *t, char **words, unsigned count);

@@ -56,8 +56,6 @@ bool format_match(const char *pattern, const char *text, const char *how);
 /* #{s/…/…/:}: replace all matches of a regular expression; "\1" in with is the first group. */
 char *format_replace(
 	struct format *f, const char *text, const char *pattern, const char *with, bool any_case);
-/* #{q:}: escape the characters of which by a backslash, or by "#" if "#" is the first of them. */
-char *format_quote(struct format *f, const char *text, const char *which);
 /* The width in columns, without styles ("#[…]"); "##" counts as one "#". */
 size_t format_width(struct arena *a, const char *text);
 /* #(command): start it in the background. Returns "", as tmux does before the command has printed. */

@@ -143,7 +143,8 @@ char *format_replace(
 	return text_get(&out);
 }
 
-char *format_quote(struct format *f, const char *text, const char *which)
+/* Escape the characters of which by a backslash, or by "#" if "#" is the first of them. */
+static char *escape(struct format *f, const char *text, const char *which)
 {
 	struct text out = {.arena = &f->t->arena};
 	for (; *text; text++) {
@@ -227,8 +228,8 @@ char *format_find(struct format *f, const char *name, unsigned how, const char *
 	if (how & FORMAT_DIRNAME)
 		found = dirname_of(f, found);
 	if (how & FORMAT_QUOTE)
-		found = format_quote(f, found, "|&;<>()$`\\\"'*?[# =%");
+		found = escape(f, found, "|&;<>()$`\\\"'*?[# =%");
 	if (how & FORMAT_QUOTE_STYLE)
-		found = format_quote(f, found, "#");
+		found = escape(f, found, "#");
 	return arena_copy(&f->t->arena, found);
 }

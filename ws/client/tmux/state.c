@@ -20,7 +20,8 @@
 
 #define LOCK_WITHIN_S 120u /* longer than a request may take: PATIENCE_MS */
 
-char *state_path(struct tmux *t, const char *suffix)
+/* The path of a file of this tmux server. */
+static char *path_of(struct tmux *t, const char *suffix)
 {
 	return arena_print(&t->arena, "%s%s", t->path, suffix);
 }
@@ -115,7 +116,7 @@ int state_open(struct tmux *t)
 			LOCK_WITHIN_S);
 	if (rc < 0)
 		return tmux_error(t, "error connecting to %s (%s)", t->path, strerror(-rc));
-	const char *name = state_path(t, STATE_SUFFIX);
+	const char *name = path_of(t, STATE_SUFFIX);
 	struct stat st;
 	if (stat(name, &st) < 0) {
 		t->damaged = errno != ENOENT;
@@ -143,7 +144,7 @@ int state_open(struct tmux *t)
 
 static int save(struct tmux *t, const char *name)
 {
-	char *draft = state_path(t, STATE_SUFFIX ".new");
+	char *draft = path_of(t, STATE_SUFFIX ".new");
 	json_t *o = state_json_write(&t->model);
 	char *bytes = o ? json_dumps(o, JSON_COMPACT) : NULL;
 	json_decref(o);
@@ -174,7 +175,7 @@ static int save(struct tmux *t, const char *name)
 
 int state_write(struct tmux *t)
 {
-	const char *name = state_path(t, STATE_SUFFIX);
+	const char *name = path_of(t, STATE_SUFFIX);
 	int rc = save(t, name);
 	return rc == 0 ? 0 : tmux_error(t, "%s: %s", name, strerror(-rc));
 }
@@ -185,7 +186,7 @@ int state_close(struct tmux *t)
 	json_t *begun = t->model.begun;
 	if (t->lock < 0)
 		return 0;
-	const char *name = state_path(t, STATE_SUFFIX);
+	const char *name = path_of(t, STATE_SUFFIX);
 	if (t->damaged) {
 		/* Do not overwrite what could not be read. */
 	} else if (t->model.sessions) {

@@ -18,5 +18,3 @@ int state_write(struct tmux *t);
  * with.
  */
 int state_close(struct tmux *t);
-/* The path of a file of this tmux server: PATH and suffix. */
-char *state_path(struct tmux *t, const char *suffix);

@@ -18,7 +18,8 @@ struct search {
 	bool exact_session, exact_window, window_only, pane_only, indices;
 };
 
-void target_complete(struct tmux *t, struct place *p)
+/* Fill in a place of which only the pane, window or session is set. */
+static void complete(struct tmux *t, struct place *p)
 {
 	if (p->pane)
 		p->window = p->pane->window;
@@ -44,7 +45,7 @@ bool target_current(struct tmux *t, struct place *ret_place)
 		p.pane = model_pane_by_id(&t->model, (unsigned)t->pane);
 	if (!p.pane)
 		p.session = model_last_used_session(&t->model);
-	target_complete(t, &p);
+	complete(t, &p);
 	*ret_place = p;
 	return p.session != NULL;
 }
@@ -362,7 +363,7 @@ static int find_parts(struct search *f, const struct parts *p, unsigned flags)
 	if (!p->session && !p->window)
 		return find_pane(f, p->pane) ? 0 : refuse(f, flags, "pane", p->pane);
 	struct place at = f->at;
-	target_complete(f->t, &at);
+	complete(f->t, &at);
 	f->at = at;
 	f->at.pane = NULL;
 	if (!f->at.window || !find_pane_in(f, p->pane))
@@ -397,13 +398,13 @@ int target_find(struct tmux *t, const char *spec, enum target_type type, unsigne
 		if (rc != 0) {
 			*ret_place = (struct place){
 				.session = parts.session ? f.at.session : NULL, .index = -1};
-			target_complete(t, ret_place);
+			complete(t, ret_place);
 			return rc;
 		}
 	}
 	int index = f.at.index;
 	if (!(f.indices && index >= 0 && !f.at.link))
-		target_complete(t, &f.at);
+		complete(t, &f.at);
 	f.at.index = index;
 	*ret_place = f.at;
 	return 0;

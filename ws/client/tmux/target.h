@@ -20,7 +20,5 @@ int target_find(struct tmux *t, const char *spec, enum target_type type, unsigne
 	struct place *ret_place);
 /* The current place: our own pane, or else the session used last. Returns false if there is none. */
 bool target_current(struct tmux *t, struct place *ret_place);
-/* Fill in a place of which only the pane, window or session is set. */
-void target_complete(struct tmux *t, struct place *p);
 /* The index of a pane in its window, from pane-base-index. */
 unsigned target_pane_index(struct tmux *t, const struct pane *p);

@@ -271,23 +271,22 @@ static void list_for_getopt(struct option names[2 * ROWS + 1], char opposites[RO
 	names[n] = (struct option){0};
 }
 
-static enum serve_request parse_public_url(struct serve_options *o)
+/* This and the following checks return 0, or -1 after printing an error. */
+static int parse_public_url(struct serve_options *o)
 {
 	struct public_url *p = &o->public_url;
 	if (!o->public_text)
-		return SERVE_START;
+		return 0;
 	if (public_url_read(o->public_text, p) < 0)
-		serve_fail("--public-url", "must be a URL such as https://example.com/term/");
-	else if (!add_to_list(&o->hosts, p->host) || !add_to_list(&o->origins, p->origin))
-		serve_fail("--public-url",
+		return serve_fail("--public-url", "must be a URL such as https://example.com/term/");
+	if (!add_to_list(&o->hosts, p->host) || !add_to_list(&o->origins, p->origin))
+		return serve_fail("--public-url",
 			"too many options: with this one, at most 31 --allow-host and --allow-origin");
-	else
-		return SERVE_START;
-	return SERVE_WRONG;
+	return 0;
 }
 
 /* Proxies are compared with the kernel's addresses as text, so only the canonical form is accepted. */
-static enum serve_request check_proxies(const struct serve_options *o)
+static int check_proxies(const struct serve_options *o)
 {
 	char address[INET6_ADDRSTRLEN];
 	unsigned char bytes[sizeof(struct in6_addr)];
@@ -298,19 +297,18 @@ static enum serve_request check_proxies(const struct serve_options *o)
 			inet_ntop(family, bytes, address, sizeof address) &&
 			strcmp(address, given) == 0)
 			continue;
-		serve_fail("--trust-proxy",
+		return serve_fail("--trust-proxy",
 			"must be an IP address in canonical form, such as 192.0.2.7 or 2001:db8::7");
-		return SERVE_WRONG;
 	}
-	return SERVE_START;
+	return 0;
 }
 
-static enum serve_request check_addresses(const struct serve_options *o)
+static int check_addresses(const struct serve_options *o)
 {
 	for (size_t i = 0; i < o->listen.count; i++)
 		if (serve_options_check_address(o, o->listen.items[i]) < 0)
-			return SERVE_WRONG;
-	return SERVE_START;
+			return -1;
+	return 0;
 }
 
 int serve_options_check_address(const struct serve_options *o, const char *address)
@@ -338,60 +336,44 @@ static const char *refuse_webhook(const struct serve_options *o, const char *add
 }
 
 /* The error does not contain the URL, which may have a secret. */
-static enum serve_request check_webhooks(const struct serve_options *o)
+static int check_webhooks(const struct serve_options *o)
 {
 	const char *wrong = o->webhooks.count > HOOKS_MAX ? "is given more than 8 times" : NULL;
 	for (size_t i = 0; !wrong && i < o->webhooks.count; i++)
 		wrong = refuse_webhook(o, o->webhooks.items[i]);
 	if (wrong)
-		serve_fail("--webhook", wrong);
-	else if (o->webhooks.count > 0 || !(o->webhook_key_file || o->webhook_http))
-		return SERVE_START;
-	else
-		serve_fail("--webhook-key-file, --webhook-insecure-http", "only with --webhook");
-	return SERVE_WRONG;
+		return serve_fail("--webhook", wrong);
+	if (o->webhooks.count > 0 || !(o->webhook_key_file || o->webhook_http))
+		return 0;
+	return serve_fail("--webhook-key-file, --webhook-insecure-http", "only with --webhook");
 }
 
 /* Check combinations of options. */
-static enum serve_request check_together(struct serve_options *o)
+static int check_together(struct serve_options *o)
 {
 	o->listens_by_default = o->listen.count == 0;
 	if (o->listens_by_default)
 		add_to_list(&o->listen, SERVE_LISTEN_DEFAULT);
-	if (!o->tls_cert != !o->tls_key) {
-		serve_fail("TLS", "--tls-cert and --tls-key must be given together");
-		return SERVE_WRONG;
-	}
-	if (!o->isolate && (o->share_net || o->writable.count > 0 || o->readable.count > 0)) {
-		serve_fail("--bind, --ro-bind, --share-net", "only with --isolate");
-		return SERVE_WRONG;
-	}
-	if (o->rlimits && o->tasks_max == 0 && o->memory_max == 0) {
-		serve_fail("--rlimits", "only with --tasks-max or --memory-max");
-		return SERVE_WRONG;
-	}
-	if (o->isolate && o->share_net && o->no_auth) {
-		serve_fail("--share-net",
+	if (!o->tls_cert != !o->tls_key)
+		return serve_fail("TLS", "--tls-cert and --tls-key must be given together");
+	if (!o->isolate && (o->share_net || o->writable.count > 0 || o->readable.count > 0))
+		return serve_fail("--bind, --ro-bind, --share-net", "only with --isolate");
+	if (o->rlimits && o->tasks_max == 0 && o->memory_max == 0)
+		return serve_fail("--rlimits", "only with --tasks-max or --memory-max");
+	if (o->isolate && o->share_net && o->no_auth)
+		return serve_fail("--share-net",
 			"cannot be used with --no-auth: any sandbox could control all sessions");
-		return SERVE_WRONG;
-	}
-	for (size_t i = 0; i < o->environment.count; i++) {
-		if (environment_may_request(o->environment.items[i]))
-			continue;
-		serve_fail(
-			"--env", "is not a variable's name, or names one that is never passed on");
-		return SERVE_WRONG;
-	}
+	for (size_t i = 0; i < o->environment.count; i++)
+		if (!environment_may_request(o->environment.items[i]))
+			return serve_fail("--env",
+				"is not a variable's name, or names one that is never passed on");
 	struct preview_place place;
 	if (o->preview_domain && strcmp(o->preview_domain, "none") != 0 &&
-		!preview_place_parse(o->preview_domain, &place)) {
-		serve_fail("--preview-domain",
+		!preview_place_parse(o->preview_domain, &place))
+		return serve_fail("--preview-domain",
 			"must be a domain, such as preview.example.com or https://preview.example.com:8443");
-		return SERVE_WRONG;
-	}
-	if (check_webhooks(o) != SERVE_START || check_proxies(o) != SERVE_START ||
-		parse_public_url(o) != SERVE_START)
-		return SERVE_WRONG;
+	if (check_webhooks(o) < 0 || check_proxies(o) < 0 || parse_public_url(o) < 0)
+		return -1;
 	return check_addresses(o);
 }
 
@@ -424,7 +406,7 @@ enum serve_request serve_options_parse(int argc, char **argv, struct serve_optio
 		serve_fail("usage", "ringside serve [OPTIONS], see ringside serve --help");
 		return SERVE_WRONG;
 	}
-	return check_together(ret_options);
+	return check_together(ret_options) < 0 ? SERVE_WRONG : SERVE_START;
 }
 
 /* Print the lines of a row's help in their column. printed: characters that the first line has already. */

@@ -68,11 +68,10 @@ static bool admit_prompt_link(struct dispatcher *d, struct request *r)
 		return true;
 	if (row->prompt && s && session_epoch(s) == p->epoch && session_prompt_is_open(s, &p->prompt))
 		return true;
-	reply_error(r, "PERMISSION_DENIED",
+	return reply_error(r, "PERMISSION_DENIED",
 		row->prompt ? "The prompt has been answered or has ended"
 			    : "This link is only for answering a prompt at the terminal",
 		NULL);
-	return false;
 }
 
 /*
@@ -83,15 +82,11 @@ static bool admit(struct dispatcher *d, struct request *r, struct session **ret_
 {
 	route_parse(&d->routes, r->method, r->path, &r->match);
 	*ret_session = NULL;
-	if (r->match.result == ROUTE_OTHER_METHOD) {
-		reply_error(
+	if (r->match.result == ROUTE_OTHER_METHOD)
+		return reply_error(
 			r, "METHOD_NOT_ALLOWED", "The endpoint does not support this method", NULL);
-		return false;
-	}
-	if (r->match.result != ROUTE_FOUND) {
-		reply_error(r, "UNKNOWN_ERROR", "The requested endpoint was not found", NULL);
-		return false;
-	}
+	if (r->match.result != ROUTE_FOUND)
+		return reply_error(r, "UNKNOWN_ERROR", "The requested endpoint was not found", NULL);
 	const struct route_row *row = r->match.row;
 	if (!admit_principal(d, r, row->access) || (r->auth == AUTH_OK && !admit_prompt_link(d, r)))
 		return false;

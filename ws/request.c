@@ -121,10 +121,9 @@ bool request_session(struct request *r, const char **ret_id)
 	const char *id = r->session_header[0] ? r->session_header : request_param(r, "session");
 	if (!id)
 		id = request_param(r, "sessionId");
-	if (r->session_header_invalid || (id && !name_is_id(id))) {
-		reply_invalid(r, "sessionId", "The session's id is not a valid id", "invalid");
-		return false;
-	}
+	if (r->session_header_invalid || (id && !name_is_id(id)))
+		return reply_invalid(
+			r, "sessionId", "The session's id is not a valid id", "invalid");
 	*ret_id = id;
 	return true;
 }
@@ -370,18 +369,18 @@ static bool reply_page(struct request *r, const char *code, const char *message)
 	return true;
 }
 
-void reply_error(struct request *r, const char *code, const char *message, json_t *context)
+bool reply_error(struct request *r, const char *code, const char *message, json_t *context)
 {
 	/* The session's links have ended with it; still tell their clients why. */
 	if (strcmp(code, "SESSION_DESTROYED") == 0)
 		r->outlives_access = true;
 	if (error_status(code) == 503)
 		reply_header(r, "Retry-After", REPLY_RETRY_S);
-	if (r->accepts_page && reply_page(r, code, message)) {
+	if (r->accepts_page && reply_page(r, code, message))
 		json_decref(context);
-		return;
-	}
-	reply_json(r, error_status(code), problem_json(r, code, message, context));
+	else
+		reply_json(r, error_status(code), problem_json(r, code, message, context));
+	return false;
 }
 
 void reply_replace(struct request *r, const char *code, const char *message)
@@ -396,12 +395,12 @@ void reply_replace(struct request *r, const char *code, const char *message)
 	r->done = true;
 }
 
-void reply_invalid(struct request *r, const char *field, const char *message, const char *code)
+bool reply_invalid(struct request *r, const char *field, const char *message, const char *code)
 {
 	json_t *context = json_pack("{s:[{s:o, s:s, s:s}]}", "validationErrors", "field",
 		json_sprintf("%s%s%s", r->within, r->within[0] ? "." : "", field), "message",
 		message, "code", code);
-	reply_error(r, "VALIDATION_FAILED", message, context);
+	return reply_error(r, "VALIDATION_FAILED", message, context);
 }
 
 /* A cut stream continues as this one, with a single event. */

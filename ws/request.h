@@ -199,14 +199,14 @@ void reply_json(struct request *r, int status, json_t *body);
 /* Answer {success: true, timestamp, ...body}; takes body, which may be NULL. */
 void reply_success(struct request *r, json_t *body);
 
-/* Answer with an error; message is copied; takes context, which may be NULL. */
-void reply_error(struct request *r, const char *code, const char *message, json_t *context);
+/* Answer with an error; message is copied; takes context, which may be NULL. Returns false, for the caller to return. */
+bool reply_error(struct request *r, const char *code, const char *message, json_t *context);
 
 /* Replace an answer of which nothing has been sent by an error, without any callback. */
 void reply_replace(struct request *r, const char *code, const char *message);
 
-/* Answer 400 VALIDATION_FAILED for a field. code: "required", "invalid", ... */
-void reply_invalid(struct request *r, const char *field, const char *message, const char *code);
+/* Answer 400 VALIDATION_FAILED for a field. code: "required", "invalid", ... Returns false. */
+bool reply_invalid(struct request *r, const char *field, const char *message, const char *code);
 
 /* Answer with text or bytes. owned: freed later; NULL if body is static. */
 void reply_bytes(struct request *r, int status, const char *type, const char *body, size_t length,

@@ -286,10 +286,9 @@ static bool parse_url(struct request *r, const json_t *body, struct clone_option
 		why = "The URL of a repository must not contain NUL";
 	else if (o->url && git_url_is_valid(o->url, &why))
 		return true;
-	reply_error(r, "INVALID_GIT_URL", why,
+	return reply_error(r, "INVALID_GIT_URL", why,
 		json_pack("{s:[{s:s, s:s, s:s}]}", "validationErrors", "field", "repoUrl",
 			"message", why, "code", "INVALID_GIT_URL"));
-	return false;
 }
 
 static bool parse_numbers(struct request *r, const json_t *body, struct clone_options *o)
@@ -298,12 +297,10 @@ static bool parse_numbers(struct request *r, const json_t *body, struct clone_op
 	json_int_t ms = json_integer_value(timeout);
 	o->timeout_ms = TIMEOUT_DEFAULT_MS;
 	if (timeout && !json_is_null(timeout)) {
-		if (!json_is_integer(timeout) || ms < 1 || (uint64_t)ms > TIMEOUT_MAX_MS) {
-			reply_invalid(r, "timeoutMs",
+		if (!json_is_integer(timeout) || ms < 1 || (uint64_t)ms > TIMEOUT_MAX_MS)
+			return reply_invalid(r, "timeoutMs",
 				"Must be a positive whole number of at most a day",
 				"INVALID_TIMEOUT");
-			return false;
-		}
 		o->timeout_ms = (uint64_t)ms;
 	}
 	return body_number(r, body, "depth", 1, DEPTH_MAX, &o->depth);
@@ -319,16 +316,12 @@ static bool find_base(
 	const char *id, *hint;
 	if (!body_text(r, body, "sessionId", &id) || !request_session(r, &hint))
 		return false;
-	if (!access_session(&r->principal, id ? id : hint, &id)) {
-		reply_error(r, "PERMISSION_DENIED", "The link is for another session", NULL);
-		return false;
-	}
+	if (!access_session(&r->principal, id ? id : hint, &id))
+		return reply_error(r, "PERMISSION_DENIED", "The link is for another session", NULL);
 	const struct session *s = id ? sessions_find(a->sessions, id) : NULL;
 	ssize_t known = s ? session_directory(s, ret_base, BODY_PATH_MAX) : 0;
-	if (known < 0) {
-		refuse_shell_directory(r);
-		return false;
-	}
+	if (known < 0)
+		return refuse_shell_directory(r);
 	if (known == 0 || ret_base[0] != '/')
 		snprintf(ret_base, BODY_PATH_MAX, "%s", a->workspace);
 	return true;
@@ -341,34 +334,27 @@ static bool parse_target(struct api *a, struct request *r, const json_t *body,
 	const char *given;
 	if (!body_text(r, body, "targetDir", &given) || !find_base(a, r, body, base))
 		return false;
-	if (!given && !git_url_name(o->url, name)) {
-		reply_invalid(r, "targetDir", "Required: the URL has no name for a directory",
-			"required");
-		return false;
-	}
-	if (given && !*given) {
-		reply_invalid(r, "targetDir", "Must be a path", "INVALID_PATH");
-		return false;
-	}
+	if (!given && !git_url_name(o->url, name))
+		return reply_invalid(r, "targetDir",
+			"Required: the URL has no name for a directory", "required");
+	if (given && !*given)
+		return reply_invalid(r, "targetDir", "Must be a path", "INVALID_PATH");
 	if (workspace_join(given ? base : a->workspace, given ? given : name, joined) &&
 		workspace_resolve(a->alias, joined, ret_target)) {
 		o->target = ret_target;
 		return true;
 	}
-	reply_invalid(r, "targetDir", "The path is too long", "INVALID_PATH");
-	return false;
+	return reply_invalid(r, "targetDir", "The path is too long", "INVALID_PATH");
 }
 
 static bool parse_branch(struct request *r, const json_t *body, struct clone_options *o)
 {
 	if (!body_text(r, body, "branch", &o->branch))
 		return false;
-	if (!o->branch || git_branch_is_valid(o->branch))
-		return true;
-	reply_invalid(r, "branch",
-		"A branch is 1 to 255 bytes, has no control characters and does not begin with a dash",
-		"invalid");
-	return false;
+	return !o->branch || git_branch_is_valid(o->branch) ||
+		reply_invalid(r, "branch",
+			"A branch is 1 to 255 bytes, has no control characters and does not begin with a dash",
+			"invalid");
 }
 
 static void check_out(struct request *r)

@@ -262,16 +262,12 @@ static bool parse_session(struct request *r, char session[NAME_ID_MAX + 1])
 	session[0] = '\0';
 	if (!request_session(r, &asked))
 		return false;
-	if (!access_session(&r->principal, asked, &id)) {
-		reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
-		return false;
-	}
+	if (!access_session(&r->principal, asked, &id))
+		return reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
 	const struct session *s = id ? sessions_find(api_of(r)->sessions, id) : NULL;
-	if (id && (!s || !auth_may_see(&r->principal, session_id(s), session_epoch(s)))) {
-		reply_error(r, "SESSION_NOT_FOUND", "There is no such session",
+	if (id && (!s || !auth_may_see(&r->principal, session_id(s), session_epoch(s))))
+		return reply_error(r, "SESSION_NOT_FOUND", "There is no such session",
 			json_pack("{s:s}", "sessionId", id));
-		return false;
-	}
 	if (id)
 		snprintf(session, NAME_ID_MAX + 1, "%s", id);
 	return true;

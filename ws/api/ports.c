@@ -78,8 +78,7 @@ static bool admit(struct request *r)
 {
 	if (!api_of(r)->previews->owners_only || r->principal.role == ROLE_OWNER)
 		return true;
-	reply_error(r, "PERMISSION_DENIED", "Only the owner may do that", NULL);
-	return false;
+	return reply_error(r, "PERMISSION_DENIED", "Only the owner may do that", NULL);
 }
 
 /* Check that a port can have previews. Returns false if r has been answered. */
@@ -89,10 +88,9 @@ static bool check_port(struct request *r, json_int_t port)
 	if (port >= PREVIEW_PORT_MIN && port <= PREVIEW_PORT_MAX &&
 		!previews_is_own(all, (unsigned)port))
 		return true;
-	reply_error(r, "INVALID_PORT",
+	return reply_error(r, "INVALID_PORT",
 		"port must be a number from 1024 to 65535, and none of Ringside's own",
 		json_pack("{s:I}", "port", port));
-	return false;
 }
 
 /* Parse the session with which the preview ends, if one is named. Returns false if r has been answered. */
@@ -103,22 +101,16 @@ static bool parse_session(struct request *r, const json_t *body, struct preview 
 		return false;
 	if (asked && strcmp(asked, BODY_NO_SESSION) == 0)
 		asked = NULL;
-	if (!access_session(&r->principal, asked, &id)) {
-		reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
-		return false;
-	}
+	if (!access_session(&r->principal, asked, &id))
+		return reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
 	if (!id)
 		return true;
 	const struct session *s = sessions_find(api_of(r)->sessions, id);
-	if (!s || !auth_may_see(&r->principal, session_id(s), session_epoch(s))) {
-		reply_error(r, "SESSION_NOT_FOUND", "There is no such session",
+	if (!s || !auth_may_see(&r->principal, session_id(s), session_epoch(s)))
+		return reply_error(r, "SESSION_NOT_FOUND", "There is no such session",
 			json_pack("{s:s}", "sessionId", id));
-		return false;
-	}
-	if (!session_is_readable(s) || s->state == SESSION_EXITED) {
-		reply_error(r, "RESOURCE_BUSY", "The session is not running", NULL);
-		return false;
-	}
+	if (!session_is_readable(s) || s->state == SESSION_EXITED)
+		return reply_error(r, "RESOURCE_BUSY", "The session is not running", NULL);
 	snprintf(terms->session, sizeof terms->session, "%s", id);
 	terms->epoch = session_epoch(s);
 	return true;
@@ -134,15 +126,11 @@ static bool parse_terms(struct request *r, const json_t *body, struct preview *t
 		!body_text(r, body, "name", &title) || !body_text(r, body, "token", &token) ||
 		!parse_session(r, body, terms))
 		return false;
-	if (title && *title && !name_is_text(title)) {
-		reply_invalid(r, "name", "A name is 1 to 128 characters without control characters",
-			"invalid");
-		return false;
-	}
-	if (token && !preview_name_is_token(token)) {
-		reply_invalid(r, "token", "A token is 8 to 16 of a-z, 0-9 and _", "invalid");
-		return false;
-	}
+	if (title && *title && !name_is_text(title))
+		return reply_invalid(r, "name",
+			"A name is 1 to 128 characters without control characters", "invalid");
+	if (token && !preview_name_is_token(token))
+		return reply_invalid(r, "token", "A token is 8 to 16 of a-z, 0-9 and _", "invalid");
 	terms->name.port = (unsigned)json_integer_value(port);
 	snprintf(terms->name.token, sizeof terms->name.token, "%s", token ? token : "");
 	snprintf(terms->title, sizeof terms->title, "%s", title ? title : "");

@@ -351,8 +351,7 @@ static bool parse_choice(struct request *r, const json_t *body, const char *fiel
 	if (!word || *ret_second || strcmp(word, words[0]) == 0)
 		return true;
 	snprintf(message, sizeof message, "Must be %s or %s", words[0], words[1]);
-	reply_invalid(r, field, message, "invalid");
-	return false;
+	return reply_invalid(r, field, message, "invalid");
 }
 
 /* Parse the fields of both protocols: command, cwd, env, timeoutMs. */
@@ -397,30 +396,24 @@ static bool parse_input(struct request *r, const json_t *body, struct params *pa
 	const char *base64, *from;
 	if (!body_text(r, body, "stdinBase64", &base64) || !body_text(r, body, "stdinFrom", &from))
 		return false;
-	if (from && (text || base64)) {
-		reply_invalid(
+	if (from && (text || base64))
+		return reply_invalid(
 			r, "stdinFrom", "Cannot be combined with stdin or stdinBase64", "invalid");
-		return false;
-	}
 	if (from && !open_inlet(r, from, params))
 		return false;
 	if (json_is_null(text))
 		text = NULL;
-	if (text && (!json_is_string(text) || base64)) {
-		reply_invalid(r, "stdin",
+	if (text && (!json_is_string(text) || base64))
+		return reply_invalid(r, "stdin",
 			base64 ? "Cannot be combined with stdinBase64" : "Must be a string",
 			"invalid");
-		return false;
-	}
 	if (text) {
 		o->input = json_string_value(text);
 		o->input_length = json_string_length(text);
 	} else if (base64) {
 		o->input = params->input = base64_decode(base64, &o->input_length);
-		if (!params->input) {
-			reply_invalid(r, "stdinBase64", "Must be base64", "invalid");
-			return false;
-		}
+		if (!params->input)
+			return reply_invalid(r, "stdinBase64", "Must be base64", "invalid");
 	}
 	return true;
 }

@@ -377,10 +377,8 @@ static bool parse_path(struct api *a, struct request *r, const json_t *body, str
 	size_t length = path ? strlen(path) : 0;
 	while (length > 0 && is_blank(path[length - 1]))
 		length--;
-	if (length == 0) {
-		reply_invalid(r, "path", "A path is required", "required");
-		return false;
-	}
+	if (length == 0)
+		return reply_invalid(r, "path", "A path is required", "required");
 	if (length < sizeof trimmed) {
 		memcpy(trimmed, path, length);
 		trimmed[length] = '\0';
@@ -388,8 +386,7 @@ static bool parse_path(struct api *a, struct request *r, const json_t *body, str
 			workspace_resolve(a->alias, params->path, params->place))
 			return true;
 	}
-	reply_invalid(r, "path", "The path is too long", "INVALID_PATH");
-	return false;
+	return reply_invalid(r, "path", "The path is too long", "INVALID_PATH");
 }
 
 /* Parse a list of strings. *ret_count: 0 if it is absent or empty. */
@@ -417,12 +414,10 @@ static bool parse_patterns(struct request *r, const char *field, const json_t *l
 {
 	for (size_t i = 0; i < count; i++) {
 		const json_t *each = json_array_get(list, i);
-		if (!path_pattern_is_valid(json_string_value(each), json_string_length(each))) {
-			reply_invalid(r, field,
+		if (!path_pattern_is_valid(json_string_value(each), json_string_length(each)))
+			return reply_invalid(r, field,
 				"A pattern is 1 to 256 bytes, not blank, with *, ** and ? only: no NUL, [ ] { }",
 				"invalid");
-			return false;
-		}
 		path_pattern_prepare(
 			&f->patterns[i], json_string_value(each), json_string_length(each));
 	}
@@ -441,12 +436,10 @@ static bool parse_types(struct request *r, const json_t *body, struct watch_filt
 		const json_t *each = json_array_get(list, i);
 		enum watch_type type = watch_type_parse(json_string_value(each));
 		if (type == WATCH_TYPES ||
-			strlen(json_string_value(each)) != json_string_length(each)) {
-			reply_invalid(r, "events",
+			strlen(json_string_value(each)) != json_string_length(each))
+			return reply_invalid(r, "events",
 				"Must be create, modify, delete, move_from, move_to or attrib",
 				"invalid");
-			return false;
-		}
 		f->types |= 1u << type;
 	}
 	return true;
@@ -462,10 +455,8 @@ static bool parse_filter(struct request *r, const json_t *body, struct watch_fil
 		!parse_list(r, body, "exclude", WATCH_PATTERNS_MAX, &exclude, &excluded) ||
 		!parse_types(r, body, f))
 		return false;
-	if (included > 0 && excluded > 0) {
-		reply_invalid(r, "exclude", "Cannot be combined with include", "invalid");
-		return false;
-	}
+	if (included > 0 && excluded > 0)
+		return reply_invalid(r, "exclude", "Cannot be combined with include", "invalid");
 	f->include = included > 0;
 	if (included > 0)
 		return parse_patterns(r, "include", include, included, f);
@@ -484,8 +475,8 @@ static bool parse_since(struct request *r, const json_t *body, struct params *pa
 	if (!params->since ||
 		(strlen(params->since) < SINCE_MAX && parse_version(params->since, id, &count)))
 		return true;
-	reply_invalid(r, "since", "Must be a version that an earlier check has returned", "invalid");
-	return false;
+	return reply_invalid(
+		r, "since", "Must be a version that an earlier check has returned", "invalid");
 }
 
 static void handle(struct request *r, bool check)

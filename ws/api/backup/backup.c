@@ -158,18 +158,14 @@ static bool check_limits(const struct api *a, struct request *r, const struct wa
 	DL_FOREACH (a->backups, b) {
 		count++;
 		if ((b->restores || w->restores) &&
-			(workspace_contains(b->dir, w->dir) || workspace_contains(w->dir, b->dir))) {
-			reply_error(r, "RESOURCE_BUSY",
+			(workspace_contains(b->dir, w->dir) || workspace_contains(w->dir, b->dir)))
+			return reply_error(r, "RESOURCE_BUSY",
 				"The directory is already being backed up or restored",
 				json_pack("{s:s, s:s}", "operation", operation(b), "dir", b->dir));
-			return false;
-		}
 	}
-	if (count < BACKUPS_MAX)
-		return true;
-	reply_error(r, "LIMIT_REACHED", "Too many backups run at once",
-		json_pack("{s:i}", "maxBackups", (int)BACKUPS_MAX));
-	return false;
+	return count < BACKUPS_MAX ||
+		reply_error(r, "LIMIT_REACHED", "Too many backups run at once",
+			json_pack("{s:i}", "maxBackups", (int)BACKUPS_MAX));
 }
 
 static struct backup *create(struct api *a, struct request *r, const struct wanted *w)

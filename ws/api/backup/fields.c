@@ -8,18 +8,15 @@
 
 bool backup_refuse(struct request *r, const char *field, const char *why)
 {
-	reply_error(r, "INVALID_BACKUP_CONFIG", why,
+	return reply_error(r, "INVALID_BACKUP_CONFIG", why,
 		json_pack("{s:[{s:s, s:s, s:s}]}", "validationErrors", "field", field, "message",
 			why, "code", "INVALID_BACKUP_CONFIG"));
-	return false;
 }
 
 bool backup_archives_dir(const struct api *a, struct request *r, char ret_keep[BODY_PATH_MAX])
 {
-	if (workspace_join(a->workspace, BACKUP_DIRECTORY, ret_keep))
-		return true;
-	reply_error(r, "INTERNAL_ERROR", "The workspace's path is too long", NULL);
-	return false;
+	return workspace_join(a->workspace, BACKUP_DIRECTORY, ret_keep) ||
+		reply_error(r, "INTERNAL_ERROR", "The workspace's path is too long", NULL);
 }
 
 bool backup_parse_text(const struct backup_fields *f, const char *field, const char **ret_text)
@@ -76,10 +73,8 @@ bool backup_check_session(const struct backup_fields *f)
 	id = id ? id : hint;
 	if (id && strcmp(id, BODY_NO_SESSION) == 0)
 		id = NULL;
-	if (access_session(&r->principal, id, &id))
-		return true;
-	reply_error(r, "PERMISSION_DENIED", "The link is for another session", NULL);
-	return false;
+	return access_session(&r->principal, id, &id) ||
+		reply_error(r, "PERMISSION_DENIED", "The link is for another session", NULL);
 }
 
 const char *backup_root(const struct api *a, const char *archive)

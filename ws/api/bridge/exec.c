@@ -301,11 +301,9 @@ static bool parse_place(
 	if (!body_text(r, asked->body, "cwd", &cwd))
 		return false;
 	snprintf(asked->cwd, sizeof asked->cwd, "%s", session->cwd);
-	if (cwd && !sandbox_path(cwd, asked->cwd)) {
-		sandbox_refuse(r, 403, "invalid_request",
+	if (cwd && !sandbox_path(cwd, asked->cwd))
+		return sandbox_refuse(r, 403, "invalid_request",
 			"cwd must resolve to a location within /workspace");
-		return false;
-	}
 	json_object_foreach ((json_t *)session->env, key, value) {
 		asked->names[n] = key;
 		asked->values[n++] = json_string_value(value);

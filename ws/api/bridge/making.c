@@ -184,10 +184,8 @@ static bool begin_making(struct request *r, const struct making *wanted)
 {
 	struct api *a = api_of(r);
 	struct making *m = malloc(sizeof *m);
-	if (!m) {
-		refuse_memory(r);
-		return false;
-	}
+	if (!m)
+		return refuse_memory(r);
 	*m = *wanted;
 	m->job.work = on_make;
 	m->job.done = on_made;

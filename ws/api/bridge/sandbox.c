@@ -17,9 +17,10 @@
 #define ID_LENGTH 26u /* of 5 bits each */
 #define IDLE_MS (UINT64_C(10) * 60 * 1000)
 
-void sandbox_refuse(struct request *r, int status, const char *code, const char *message)
+bool sandbox_refuse(struct request *r, int status, const char *code, const char *message)
 {
 	reply_json(r, status, json_pack("{s:s, s:s}", "error", message, "code", code));
+	return false;
 }
 
 void sandbox_refuse_error(struct request *r, const char *code, const char *what, int error)
@@ -109,16 +110,13 @@ void sandbox_refuse_deleted(struct request *r)
 
 bool sandbox_check_request(struct api *a, struct request *r)
 {
-	if (!sandbox_is_id(r->match.id)) {
-		sandbox_refuse(r, 400, "invalid_request", "Invalid sandbox ID format");
-		return false;
-	}
+	if (!sandbox_is_id(r->match.id))
+		return sandbox_refuse(r, 400, "invalid_request", "Invalid sandbox ID format");
 	if (!a->sessions->config.bounds->isolation ||
 		strcmp(a->workspace, a->sessions->config.cwd) == 0)
 		return true;
-	sandbox_refuse(r, 501, "not_implemented",
+	return sandbox_refuse(r, 501, "not_implemented",
 		"With --isolate, sandboxes require --bind with the workspace");
-	return false;
 }
 
 void sandbox_touch(const struct api *a, struct sandbox *s)

@@ -65,8 +65,8 @@ typedef void sandbox_fn(struct request *r, struct sandbox *s, void *user);
 /* Gets whether the sandbox of a request exists. */
 typedef void sandbox_exists_fn(struct request *r, bool exists);
 
-/* Answer r with an error in the bridge's form: {error, code}. */
-void sandbox_refuse(struct request *r, int status, const char *code, const char *message);
+/* Answer r with an error in the bridge's form: {error, code}. Returns false. */
+bool sandbox_refuse(struct request *r, int status, const char *code, const char *message);
 
 /* The same for an errno. code: for errors that the client did not cause. */
 void sandbox_refuse_error(struct request *r, const char *code, const char *what, int error);

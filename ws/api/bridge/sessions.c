@@ -113,10 +113,8 @@ bool sandbox_session_of(
 	struct request *r, const struct sandbox *s, struct sandbox_session *ret_session)
 {
 	const char *id = r->session_header[0] ? r->session_header : request_param(r, "session");
-	if (r->session_header_invalid || (id && !sandbox_is_session(id))) {
-		sandbox_refuse(r, 400, "invalid_request", "Invalid session ID format");
-		return false;
-	}
+	if (r->session_header_invalid || (id && !sandbox_is_session(id)))
+		return sandbox_refuse(r, 400, "invalid_request", "Invalid session ID format");
 	*ret_session = sandbox_session_find(s, id ? id : "");
 	return true;
 }
@@ -305,19 +303,16 @@ static bool parse_id(struct request *r, const struct sandbox *s, const json_t *b
 static bool parse_env(struct request *r, const json_t *body, json_t **ret_env)
 {
 	struct body_environment *env = malloc(sizeof *env);
-	if (!env) {
-		refuse_memory(r);
-		return false;
-	}
+	if (!env)
+		return refuse_memory(r);
 	bool good = body_environment(r, body, "env", env);
 	free(env);
 	*ret_env = json_object_get(body, "env");
 	if (!good || !*ret_env)
 		return good;
-	if (json_dumpb(*ret_env, NULL, 0, JSON_COMPACT) <= ENV_SIZE_MAX)
-		return true;
-	sandbox_refuse(r, 400, "invalid_request", "env must have at most 65536 bytes as JSON");
-	return false;
+	return json_dumpb(*ret_env, NULL, 0, JSON_COMPACT) <= ENV_SIZE_MAX ||
+		sandbox_refuse(
+			r, 400, "invalid_request", "env must have at most 65536 bytes as JSON");
 }
 
 static void create_in(struct request *r, struct sandbox *s, void *user)

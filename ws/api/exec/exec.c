@@ -37,11 +37,9 @@ static bool parse_input(struct request *r, const json_t *body, struct params *q)
 	if (!body_text(r, body, "stdinBase64", &base64) ||
 		!body_text(r, body, "stdinFrom", &q->options.inlet))
 		return false;
-	if (q->options.inlet && (text || base64)) {
-		reply_invalid(
+	if (q->options.inlet && (text || base64))
+		return reply_invalid(
 			r, "stdinFrom", "Cannot be combined with stdin or stdinBase64", "invalid");
-		return false;
-	}
 	if (base64) {
 		q->options.input = q->decoded = base64_decode(base64, &q->options.input_length);
 		if (!q->decoded)
@@ -220,10 +218,8 @@ static bool parse_format(struct request *r, enum exec_format *ret_format)
 {
 	const char *text = request_param(r, "format");
 	*ret_format = EXEC_FORMAT_TEXT;
-	if (!text || exec_format_parse(text, ret_format))
-		return true;
-	reply_invalid(r, "format", "Must be text, raw or base64", "invalid");
-	return false;
+	return !text || exec_format_parse(text, ret_format) ||
+		reply_invalid(r, "format", "Must be text, raw or base64", "invalid");
 }
 
 static void show_exec(struct request *r, struct session *s)

@@ -281,17 +281,13 @@ static bool parse_path(struct file_call *c, const char *field, const char **ret_
 static bool parse_session(struct file_call *c, const char *id, bool *ret_none)
 {
 	struct request *r = c->request;
-	if (!access_session(&r->principal, id, &id)) {
-		reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
-		return false;
-	}
+	if (!access_session(&r->principal, id, &id))
+		return reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
 	*ret_none = id && strcmp(id, BODY_NO_SESSION) == 0 && !r->principal.session[0];
-	if (id && !name_is_id(id)) {
-		reply_invalid(r, "sessionId",
+	if (id && !name_is_id(id))
+		return reply_invalid(r, "sessionId",
 			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ - and does not begin with a dot",
 			"invalid");
-		return false;
-	}
 	snprintf(c->session, sizeof c->session, "%s", id ? id : DEFAULT_SESSION);
 	return true;
 }
@@ -312,10 +308,8 @@ static bool parse_url(struct file_call *c, bool *ret_none)
 	struct request *r = c->request;
 	const char *id;
 	c->path = r->path[strlen(FILE_URL)] ? r->path + strlen(FILE_URL) : ".";
-	if (strlen(c->path) >= PLACE_PATH_MAX) {
-		reply_invalid(r, "path", "Must be shorter than 4096 bytes", "INVALID_PATH");
-		return false;
-	}
+	if (strlen(c->path) >= PLACE_PATH_MAX)
+		return reply_invalid(r, "path", "Must be shorter than 4096 bytes", "INVALID_PATH");
 	return request_session(r, &id) && parse_session(c, id, ret_none) &&
 		(!c->action->parse || c->action->parse(c));
 }

@@ -106,10 +106,8 @@ static bool parse_options(struct file_call *c)
 	json_t *options = json_object_get(c->body, "options");
 	if (!options || json_is_null(options))
 		return true;
-	if (!json_is_object(options)) {
-		reply_invalid(c->request, "options", "Must be an object", "invalid");
-		return false;
-	}
+	if (!json_is_object(options))
+		return reply_invalid(c->request, "options", "Must be an object", "invalid");
 	return body_flag(c->request, options, "recursive", &c->recursive) &&
 		body_flag(c->request, options, "includeHidden", &c->hidden);
 }

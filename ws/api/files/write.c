@@ -26,10 +26,8 @@ static bool parse_fields(struct file_call *c)
 		return false;
 	if (!body_flag(c->request, c->body, "hash", &c->hash))
 		return false;
-	if (json_is_string(json_object_get(c->body, "content")))
-		return true;
-	reply_invalid(c->request, "content", "Must be a string", "required");
-	return false;
+	return json_is_string(json_object_get(c->body, "content")) ||
+		reply_invalid(c->request, "content", "Must be a string", "required");
 }
 
 /* Compare the hash of the old file. Returns 0, -ERR_CHANGED or another negative errno. */

@@ -21,9 +21,8 @@ static bool parse_port(struct request *r, const json_t *body, struct probe_optio
 		o->port = (unsigned)number;
 		return true;
 	}
-	reply_error(r, "INVALID_PORT", "port must be a number from 1 to 65535",
+	return reply_error(r, "INVALID_PORT", "port must be a number from 1 to 65535",
 		json_pack("{s:O?}", "port", port));
-	return false;
 }
 
 bool api_port_options(

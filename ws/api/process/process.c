@@ -127,10 +127,8 @@ static bool parse_input(struct request *r, const json_t *body, struct process_op
 	if (!body_text(r, body, "stdin", &input))
 		return false;
 	o->input_pipe = input && strcmp(input, "pipe") == 0;
-	if (!input || o->input_pipe || strcmp(input, "none") == 0)
-		return true;
-	reply_invalid(r, "stdin", "Must be none or pipe", "invalid");
-	return false;
+	return !input || o->input_pipe || strcmp(input, "none") == 0 ||
+		reply_invalid(r, "stdin", "Must be none or pipe", "invalid");
 }
 
 static bool parse_options(struct request *r, const json_t *body, struct process_options *o)

@@ -243,14 +243,11 @@ static bool parse_pattern(struct request *r, const json_t *body, struct params *
 		w->sources = STREAMS_STDOUT;
 	else if (stream && strcmp(stream, "stderr") == 0)
 		w->sources = STREAMS_STDERR;
-	else if (stream && strcmp(stream, "both") != 0) {
-		reply_invalid(r, "stream", "Must be stdout, stderr or both", "invalid");
-		return false;
-	}
-	if (!source || !*source || (text && regex) || strchr(source, '\n')) {
-		reply_invalid(r, field, "A pattern or a regex for one line is required", "required");
-		return false;
-	}
+	else if (stream && strcmp(stream, "both") != 0)
+		return reply_invalid(r, "stream", "Must be stdout, stderr or both", "invalid");
+	if (!source || !*source || (text && regex) || strchr(source, '\n'))
+		return reply_invalid(
+			r, field, "A pattern or a regex for one line is required", "required");
 	int rc = pattern_create(
 		&w->pattern, source, strlen(source), regex ? PATTERN_REGEX : 0, &problem);
 	if (rc == -EINVAL) {
@@ -281,8 +278,7 @@ static bool parse_params(struct request *r, const json_t *body, struct params *w
 			(w->what == FOR_LOG ? parse_pattern(r, body, w)
 					    : api_port_options(r, body, &w->port, &w->interval_ms));
 	}
-	reply_invalid(r, "for", "Must be exit, log or port", what ? "invalid" : "required");
-	return false;
+	return reply_invalid(r, "for", "Must be exit, log or port", what ? "invalid" : "required");
 }
 
 /* Set up matching for FOR_LOG. Takes the pattern. Returns false when memory is short. */

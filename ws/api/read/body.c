@@ -48,13 +48,11 @@ bool body_find_text(const json_t *body, const char *field, const char **ret_text
 
 bool body_text(struct request *r, const json_t *body, const char *field, const char **ret_text)
 {
-	if (body_find_text(body, field, ret_text))
-		return true;
-	reply_invalid(r, field,
-		json_is_string(json_object_get(body, field)) ? "Must not contain NUL"
-							     : "Must be a string",
-		"invalid");
-	return false;
+	return body_find_text(body, field, ret_text) ||
+		reply_invalid(r, field,
+			json_is_string(json_object_get(body, field)) ? "Must not contain NUL"
+								     : "Must be a string",
+			"invalid");
 }
 
 bool body_number(struct request *r, const json_t *body, const char *field, uint64_t min,
@@ -69,8 +67,7 @@ bool body_number(struct request *r, const json_t *body, const char *field, uint6
 		(uint64_t)number > max) {
 		snprintf(message, sizeof message,
 			"Must be a whole number from %" PRIu64 " to %" PRIu64, min, max);
-		reply_invalid(r, field, message, "invalid");
-		return false;
+		return reply_invalid(r, field, message, "invalid");
 	}
 	*ret_number = (uint64_t)number;
 	return true;
@@ -110,10 +107,8 @@ bool body_flag(struct request *r, const json_t *body, const char *field, bool *r
 	const json_t *value = json_object_get(body, field);
 	if (!value || json_is_null(value))
 		return true;
-	if (!json_is_boolean(value)) {
-		reply_invalid(r, field, "Must be true or false", "invalid");
-		return false;
-	}
+	if (!json_is_boolean(value))
+		return reply_invalid(r, field, "Must be true or false", "invalid");
 	*ret_flag = json_boolean_value(value);
 	return true;
 }
@@ -184,18 +179,16 @@ bool body_argv(
 		return true;
 	}
 	free(argv);
-	reply_error(r, "INVALID_COMMAND",
+	return reply_error(r, "INVALID_COMMAND",
 		"argv must be a program and its arguments: strings without NUL, and not too many or too long",
 		NULL);
-	return false;
 }
 
 bool body_absolute(struct request *r, const char *cwd)
 {
 	if (!cwd || (cwd[0] == '/' && strlen(cwd) < BODY_PATH_MAX))
 		return true;
-	reply_invalid(r, "cwd", "The working directory must be an absolute path", "invalid");
-	return false;
+	return reply_invalid(r, "cwd", "The working directory must be an absolute path", "invalid");
 }
 
 bool body_directory(struct request *r, const char *cwd)
@@ -207,6 +200,5 @@ bool body_directory(struct request *r, const char *cwd)
 	const char *problem = rc == -EINVAL ? "it is not absolute" : error_text(rc);
 	snprintf(message, sizeof message, "The working directory '%s' cannot be entered: %s", cwd,
 		problem);
-	reply_invalid(r, "cwd", message, "invalid");
-	return false;
+	return reply_invalid(r, "cwd", message, "invalid");
 }

@@ -9,10 +9,8 @@ bool query_number_or(struct request *r, const char *name, uint64_t max, const ch
 	uint64_t *ret_number)
 {
 	const char *text = request_param(r, name);
-	if (!text || params_number(text, max, ret_number))
-		return true;
-	reply_invalid(r, name, message, "invalid");
-	return false;
+	return !text || params_number(text, max, ret_number) ||
+		reply_invalid(r, name, message, "invalid");
 }
 
 bool query_number(struct request *r, const char *name, uint64_t max, uint64_t *ret_number)
@@ -47,8 +45,7 @@ bool query_choice(struct request *r, const char *name, const char *const *words,
 						 : ", ",
 			words[i]);
 	}
-	reply_invalid(r, name, message, "invalid");
-	return false;
+	return reply_invalid(r, name, message, "invalid");
 }
 
 /* One of two words. *ret_second: whether it is the second. */

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void refuse_memory(struct request *r)
+bool refuse_memory(struct request *r)
 {
-	reply_error(r, "OUT_OF_MEMORY", "Out of memory", NULL);
+	return reply_error(r, "OUT_OF_MEMORY", "Out of memory", NULL);
 }
 
 void refuse_run(struct request *r, const char *what, int error)
@@ -39,9 +39,9 @@ void refuse_directory(struct request *r, const char *cwd, int error)
 	reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
 }
 
-void refuse_shell_directory(struct request *r)
+bool refuse_shell_directory(struct request *r)
 {
-	reply_error(r, "RESOURCE_BUSY",
+	return reply_error(r, "RESOURCE_BUSY",
 		"The directory of the session's shell is unknown at the moment: try again, or set cwd",
 		NULL);
 }
@@ -139,10 +139,10 @@ void refuse_session(struct request *r, const struct session *s, int rc)
 			json_pack("{s:s}", "sessionId", session_id(s)));
 }
 
-void refuse_lease(struct request *r, const struct session *s)
+bool refuse_lease(struct request *r, const struct session *s)
 {
 	json_t *lease = lease_json(session_keyboard(s));
-	reply_error(r, "LEASED",
+	return reply_error(r, "LEASED",
 		json_is_null(lease) ? "The given lease is over: other clients may have typed since"
 				    : "Another client has leased the session",
 		json_pack("{s:s, s:o, s:o}", "sessionId", session_id(s), "lease", lease, "note",

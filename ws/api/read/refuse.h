@@ -1,4 +1,4 @@
-/* Error answers that several handlers give. */
+/* Error answers that several handlers give. Functions of type bool return false, unless they say otherwise. */
 #pragma once
 
 #include "shell/session/sessions.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /* Memory is short. */
-void refuse_memory(struct request *r);
+bool refuse_memory(struct request *r);
 
 /* The working directory cannot be used. error: a negative errno. */
 void refuse_directory(struct request *r, const char *cwd, int error);
@@ -20,7 +20,7 @@ bool refuse_if_directory(
 	struct request *r, const struct directory_found *found, const char *cwd, int error);
 
 /* The directory of the session's shell is unknown. */
-void refuse_shell_directory(struct request *r);
+bool refuse_shell_directory(struct request *r);
 
 /* The working directory could not be checked. error: of crew_send(). */
 void refuse_unchecked_directory(struct request *r, const char *cwd, int error);
@@ -45,7 +45,7 @@ void refuse_session_start(struct request *r, const struct sessions *all, const c
 void refuse_run(struct request *r, const char *what, int error);
 
 /* The session is leased, or the lease in the request has expired. */
-void refuse_lease(struct request *r, const struct session *s);
+bool refuse_lease(struct request *r, const struct session *s);
 
 /* An operation on the session has returned rc. */
 void refuse_session(struct request *r, const struct session *s, int rc);

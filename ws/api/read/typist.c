@@ -23,9 +23,8 @@ bool typist_label(struct request *r, const json_t *body, const char *field, cons
 		return false;
 	if (!*ret_text || (name_is_text(*ret_text) && strlen(*ret_text) <= LEASE_OWNER_MAX))
 		return true;
-	reply_invalid(
+	return reply_invalid(
 		r, field, "A label is 1 to 64 bytes of text without control characters", "invalid");
-	return false;
 }
 
 bool typist_parse(struct request *r, const json_t *body, struct typist *ret_typist)
@@ -48,6 +47,5 @@ bool typist_check_lease(struct request *r, const json_t *body, const struct sess
 	/* If the session is not running, the caller reports that. */
 	if (s->state != SESSION_RUNNING || typing_is_allowed(&s->typing, lease))
 		return true;
-	refuse_lease(r, s);
-	return false;
+	return refuse_lease(r, s);
 }

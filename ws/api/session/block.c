@@ -38,10 +38,8 @@ static bool parse_filter(struct request *r, struct filter *f)
 	f->text = request_param(r, "text");
 	f->state = request_param(r, "state");
 	f->has_status = request_param(r, "status") != NULL;
-	if (f->state && strcmp(f->state, "running") != 0 && strcmp(f->state, "done") != 0) {
-		reply_invalid(r, "state", "Must be running or done", "invalid");
-		return false;
-	}
+	if (f->state && strcmp(f->state, "running") != 0 && strcmp(f->state, "done") != 0)
+		return reply_invalid(r, "state", "Must be running or done", "invalid");
 	return query_number(r, "limit", BLOCKS_KEPT, &f->limit) &&
 		query_number(r, "before", INT64_MAX, &f->before) &&
 		query_number(r, "after", INT64_MAX, &f->after) &&

@@ -177,10 +177,8 @@ static bool begin(struct drawing *d, struct session *s)
 	const struct block *b = api_find_block(r, s);
 	if (!b)
 		return false;
-	if (block_output(&s->pane, b, d->wanted.from, d->wanted.to, &d->output) < 0) {
-		refuse_memory(r);
-		return false;
-	}
+	if (block_output(&s->pane, b, d->wanted.from, d->wanted.to, &d->output) < 0)
+		return refuse_memory(r);
 	if (d->wanted.json)
 		d->figures = json_pack("{s:I, s:b, s:I, s:o}", "from", (json_int_t)d->output.from,
 			"exact", b->done && b->exact, "lost", (json_int_t)d->output.lost, "block",

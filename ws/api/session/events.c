@@ -351,10 +351,8 @@ static bool parse_position(struct request *r, struct session *s, struct follower
 {
 	const char *from = request_param(r, "from");
 	uint64_t offset = history_limit(session_history(s));
-	if (from && (!params_number(from, INT64_MAX, &offset) || offset > session_head(s))) {
-		reply_invalid(r, "from", "Must be an offset of the session", "invalid");
-		return false;
-	}
+	if (from && (!params_number(from, INT64_MAX, &offset) || offset > session_head(s)))
+		return reply_invalid(r, "from", "Must be an offset of the session", "invalid");
 	bool follow = true;
 	if (!query_encoding(r, &f->base64) || !query_flag(r, "follow", &follow))
 		return false;

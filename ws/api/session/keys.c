@@ -40,10 +40,8 @@ static bool reserve(struct keystrokes *k, size_t length)
 		return true;
 	size_t capacity = (k->length + length) * 2;
 	char *bytes = realloc(k->bytes, capacity);
-	if (!bytes) {
-		refuse_memory(k->request);
-		return false;
-	}
+	if (!bytes)
+		return refuse_memory(k->request);
 	k->bytes = bytes;
 	k->capacity = capacity;
 	return true;
@@ -67,10 +65,8 @@ static bool parse_string(struct keystrokes *k, const json_t *body, const char *f
 	const json_t *value = json_object_get(body, field);
 	*ret_text = json_string_value(value);
 	*ret_length = json_string_length(value);
-	if (*ret_text || !value || json_is_null(value))
-		return true;
-	reply_invalid(k->request, field, "Must be a string", "invalid");
-	return false;
+	return *ret_text || !value || json_is_null(value) ||
+		reply_invalid(k->request, field, "Must be a string", "invalid");
 }
 
 static bool add_text(struct keystrokes *k, const json_t *body)
@@ -107,10 +103,9 @@ static bool add_key(struct keystrokes *k, const char *name, size_t length)
 	char bytes[KEYS_BYTES_MAX];
 	if (keys_parse(name, length, &key))
 		return append_bytes(k, bytes, encode(k->session, &key, &k->modes, bytes));
-	reply_invalid(k->request, "keys",
+	return reply_invalid(k->request, "keys",
 		"Unknown key. Must be: C- M- S- before Enter, Tab, Escape, Space, BSpace, Up, Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F24, KP0 to KP9, KPEnter, or one character",
 		"invalid");
-	return false;
 }
 
 /* Names separated by blanks. */
@@ -119,10 +114,8 @@ static bool add_names(struct keystrokes *k, const char *text)
 	unsigned count = 0;
 	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
 		size_t length = strcspn(text, " ");
-		if (++count > KEYS_COUNT_MAX) {
-			reply_invalid(k->request, "keys", "At most 4096 keys", "invalid");
-			return false;
-		}
+		if (++count > KEYS_COUNT_MAX)
+			return reply_invalid(k->request, "keys", "At most 4096 keys", "invalid");
 		if (!add_key(k, text, length))
 			return false;
 		text += length;
@@ -138,12 +131,10 @@ static bool add_keys(struct keystrokes *k, const json_t *body)
 		return true;
 	if (json_is_string(keys) && strlen(json_string_value(keys)) == json_string_length(keys))
 		return add_names(k, json_string_value(keys));
-	if (!json_is_array(keys) || json_array_size(keys) > KEYS_COUNT_MAX) {
-		reply_invalid(k->request, "keys",
+	if (!json_is_array(keys) || json_array_size(keys) > KEYS_COUNT_MAX)
+		return reply_invalid(k->request, "keys",
 			"Must be at most 4096 names of keys, in an array or in one string",
 			"invalid");
-		return false;
-	}
 	json_array_foreach (keys, i, name) {
 		/* NULL, of a value that is not a string, is not a key. */
 		if (!add_key(k, json_string_value(name), json_string_length(name)))
@@ -193,10 +184,8 @@ static bool parse_modifiers(struct request *r, const json_t *mouse, unsigned *re
 {
 	const json_t *list = json_object_get(mouse, "modifiers"), *each;
 	size_t i;
-	if (list && !json_is_null(list) && !json_is_array(list)) {
-		reply_invalid(r, "modifiers", "Must be an array of C, M and S", "invalid");
-		return false;
-	}
+	if (list && !json_is_null(list) && !json_is_array(list))
+		return reply_invalid(r, "modifiers", "Must be an array of C, M and S", "invalid");
 	json_array_foreach (list, i, each) {
 		const char *name = json_string_value(each);
 		unsigned one = !name             ? 0
@@ -204,10 +193,9 @@ static bool parse_modifiers(struct request *r, const json_t *mouse, unsigned *re
 			: strcmp(name, "M") == 0 ? KEY_ALT
 			: strcmp(name, "S") == 0 ? KEY_SHIFT
 						 : 0;
-		if (!one) {
-			reply_invalid(r, "modifiers", "Must be an array of C, M and S", "invalid");
-			return false;
-		}
+		if (!one)
+			return reply_invalid(
+				r, "modifiers", "Must be an array of C, M and S", "invalid");
 		*ret_modifiers |= one;
 	}
 	return true;
@@ -222,16 +210,12 @@ static bool parse_action(
 	if (!body_text(r, mouse, "action", &action) || !body_text(r, mouse, "button", &button))
 		return false;
 	*ret_click = action && strcmp(action, "click") == 0;
-	if (!action || (!*ret_click && !find_name(actions, MOUSE_SCROLL_DOWN + 1, action, &which))) {
-		reply_invalid(r, "action",
+	if (!action || (!*ret_click && !find_name(actions, MOUSE_SCROLL_DOWN + 1, action, &which)))
+		return reply_invalid(r, "action",
 			"Must be press, release, click, move, scroll_up or scroll_down",
 			action ? "invalid" : "required");
-		return false;
-	}
-	if (button && !find_name(buttons, MOUSE_RIGHT + 1, button, &held)) {
-		reply_invalid(r, "button", "Must be left, middle or right", "invalid");
-		return false;
-	}
+	if (button && !find_name(buttons, MOUSE_RIGHT + 1, button, &held))
+		return reply_invalid(r, "button", "Must be left, middle or right", "invalid");
 	ret_event->action = (enum mouse_action)which;
 	ret_event->button = which == MOUSE_MOVE && !button ? MOUSE_NO_BUTTON
 							   : (enum mouse_button)held;
@@ -243,10 +227,8 @@ static bool parse_mouse(
 {
 	struct request *r = k->request;
 	uint64_t row = 0, col = 0;
-	if (!json_is_object(mouse)) {
-		reply_invalid(r, "mouse", "Must be an object", "invalid");
-		return false;
-	}
+	if (!json_is_object(mouse))
+		return reply_invalid(r, "mouse", "Must be an object", "invalid");
 	snprintf(r->within, sizeof r->within, "mouse");
 	bool good = parse_action(r, mouse, ret_event, ret_click) &&
 		body_number(r, mouse, "row", 1, k->session->pane.rows, &row) &&
@@ -273,14 +255,12 @@ static bool add_mouse(struct keystrokes *k, const json_t *body)
 		return true;
 	if (!parse_mouse(k, mouse, &event, &click))
 		return false;
-	if (!mouse_is_tracked(&k->modes)) {
-		reply_error(k->request, "MOUSE_OFF",
+	if (!mouse_is_tracked(&k->modes))
+		return reply_error(k->request, "MOUSE_OFF",
 			k->modes.mouse == MOUSE_NONE
 				? "The program does not track the mouse"
 				: "The program tracks the mouse in pixels, which is not supported",
 			json_pack("{s:s}", "sessionId", session_id(k->session)));
-		return false;
-	}
 	if (!append_bytes(k, bytes, mouse_encode(&event, &k->modes, bytes)))
 		return false;
 	event.action = MOUSE_RELEASE;

@@ -57,15 +57,11 @@ static bool parse_take(struct request *r, const json_t *body, enum lease_acquire
 		return false;
 	if (!take)
 		return true;
-	if (strcmp(take, "now") != 0 && strcmp(take, "after") != 0) {
-		reply_invalid(r, "take", "Must be now or after", "invalid");
-		return false;
-	}
-	if (r->principal.role != ROLE_OWNER) {
-		reply_error(r, "PERMISSION_DENIED",
+	if (strcmp(take, "now") != 0 && strcmp(take, "after") != 0)
+		return reply_invalid(r, "take", "Must be now or after", "invalid");
+	if (r->principal.role != ROLE_OWNER)
+		return reply_error(r, "PERMISSION_DENIED",
 			"Only the owner may take a lease that another client holds", NULL);
-		return false;
-	}
 	*ret_take = strcmp(take, "now") == 0 ? LEASE_ACQUIRE_NOW : LEASE_ACQUIRE_AFTER;
 	return true;
 }
@@ -119,10 +115,8 @@ static bool parse_note(struct request *r, const struct session *s, struct lease_
 	json_t *valid = json_string(text); /* NULL: not UTF-8 */
 	bool fits = valid && *text && strlen(text) <= LEASE_NOTE_MAX;
 	json_decref(valid);
-	if (!fits) {
-		reply_invalid(r, "note", "A note is 1 to 500 bytes of text", "invalid");
-		return false;
-	}
+	if (!fits)
+		return reply_invalid(r, "note", "A note is 1 to 500 bytes of text", "invalid");
 	snprintf(ret_note->text, sizeof ret_note->text, "%s", text);
 	snprintf(ret_note->by, sizeof ret_note->by, "%s",
 		request_param(r, "id") && lease_is_held(l, clock_wall_ms())

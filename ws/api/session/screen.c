@@ -49,8 +49,7 @@ static bool parse_view(struct request *r, struct view *v)
 	v->options.max = BYTES_MAX;
 	if (v->format == FORMAT_JSON || (!v->cells && v->options.since == 0))
 		return true;
-	reply_invalid(r, v->cells ? "cells" : "since", "Needs format=json", "invalid");
-	return false;
+	return reply_invalid(r, v->cells ? "cells" : "since", "Needs format=json", "invalid");
 }
 
 static void reply_no_screen(struct request *r, const struct session *s)
@@ -352,10 +351,9 @@ static bool parse_query(struct request *r, struct search_query *q)
 		return false;
 	if (q->text && *q->text && q->limit > 0)
 		return true;
-	reply_invalid(r, q->limit == 0 ? "limit" : "q",
+	return reply_invalid(r, q->limit == 0 ? "limit" : "q",
 		q->limit == 0 ? "Must be at least 1" : "A text to search for is required",
 		q->limit == 0 ? "invalid" : "required");
-	return false;
 }
 
 static json_t *match_json(const struct search_match *m)

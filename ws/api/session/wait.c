@@ -94,8 +94,7 @@ static void on_gone(void *user)
 /* Answer that a field of a condition is invalid. Returns false. */
 static bool refuse_condition(struct request *r, const char *field, const char *message)
 {
-	reply_invalid(r, field, message, "invalid");
-	return false;
+	return reply_invalid(r, field, message, "invalid");
 }
 
 static bool parse_pattern(struct request *r, const json_t *body, struct wait_condition *c)
@@ -147,9 +146,8 @@ static bool parse_port(struct request *r, const json_t *body, struct wait_condit
 		return refuse_condition(r, "port", "A number from 1 to 65535 is required");
 	if (access_may(api_of(r)->access, &r->principal, ROUTE_OWNER_OR_TRUSTED))
 		return true;
-	reply_error(
+	return reply_error(
 		r, "PERMISSION_DENIED", "Only owners and trusted drivers may wait for ports", NULL);
-	return false;
 }
 
 static bool parse_details(struct request *r, const json_t *body, struct wait_condition *c)
@@ -203,11 +201,9 @@ static bool parse_conditions(struct request *r, const json_t *body, struct asked
 	const json_t *list = json_object_get(body, "until"), *value;
 	size_t i;
 	if (!json_is_array(list) || json_array_size(list) == 0 ||
-		json_array_size(list) > WAIT_CONDITIONS_MAX) {
-		reply_invalid(r, "until", "Must be a list of 1 to 16 conditions",
+		json_array_size(list) > WAIT_CONDITIONS_MAX)
+		return reply_invalid(r, "until", "Must be a list of 1 to 16 conditions",
 			list ? "invalid" : "required");
-		return false;
-	}
 	json_array_foreach (list, i, value) {
 		q->options.count = (unsigned)i + 1;
 		snprintf(r->within, sizeof r->within, "until[%zu]", i);
@@ -248,10 +244,8 @@ static bool parse_asked(struct request *r, const json_t *body, struct asked *q)
 		!parse_offset(r, body, "after", &o->has_after, &o->after) ||
 		!body_text(r, body, "key", &o->key))
 		return false;
-	if (o->key && (!*o->key || strlen(o->key) > WAIT_KEY_MAX)) {
-		reply_invalid(r, "key", "A key has 1 to 128 bytes", "invalid");
-		return false;
-	}
+	if (o->key && (!*o->key || strlen(o->key) > WAIT_KEY_MAX))
+		return reply_invalid(r, "key", "A key has 1 to 128 bytes", "invalid");
 	o->fingerprint = o->key ? fingerprint(body) : 0;
 	return parse_conditions(r, body, q);
 }

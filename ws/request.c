@@ -383,6 +383,14 @@ bool reply_error(struct request *r, const char *code, const char *message, json_
 	return false;
 }
 
+void *request_alloc(struct request *r, size_t size)
+{
+	void *memory = calloc(1, size);
+	if (!memory)
+		reply_error(r, "OUT_OF_MEMORY", "Out of memory", NULL);
+	return memory;
+}
+
 void reply_replace(struct request *r, const char *code, const char *message)
 {
 	char *text = dump_json(problem_json(r, code, message, NULL));

@@ -202,6 +202,9 @@ void reply_success(struct request *r, json_t *body);
 /* Answer with an error; message is copied; takes context, which may be NULL. Returns false, for the caller to return. */
 bool reply_error(struct request *r, const char *code, const char *message, json_t *context);
 
+/* Zeroed memory, owned by the caller. NULL: there is none, which has been answered. */
+void *request_alloc(struct request *r, size_t size);
+
 /* Replace an answer of which nothing has been sent by an error, without any callback. */
 void reply_replace(struct request *r, const char *code, const char *message);
 

@@ -102,11 +102,9 @@ static void on_checked(void *user, bool goes_on)
 void cwd_check_path(
 	struct api *a, struct request *r, json_t *body, const char *cwd, cwd_check_fn *fn)
 {
-	struct continuation *q = calloc(1, sizeof *q);
-	if (!q) {
-		refuse_memory(r);
+	struct continuation *q = request_alloc(r, sizeof *q);
+	if (!q)
 		return;
-	}
 	*q = (struct continuation){
 		.api = a, .request = request_ref(r), .body = json_incref(body), .fn = fn};
 	cwd_check(a, r, cwd, on_checked, q);

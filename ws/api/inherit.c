@@ -65,11 +65,9 @@ static void on_state(void *user, const char *cwd, const char *text, size_t lengt
 
 void inherit_from(struct api *a, struct request *r, json_t *body, struct session *s, inherit_fn *fn)
 {
-	struct inquiry *q = calloc(1, sizeof *q);
-	if (!q) {
-		refuse_memory(r);
+	struct inquiry *q = request_alloc(r, sizeof *q);
+	if (!q)
 		return;
-	}
 	q->waiter = (struct shell_environment_waiter){.done = on_state, .user = q};
 	q->api = a;
 	q->request = request_ref(r);

@@ -8,7 +8,6 @@
 #include "ws/api/api.h"
 #include "ws/api/listening.h"
 #include "ws/api/read/body.h"
-#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/error.h"
 #include "ws/preview/previews.h"
@@ -285,11 +284,9 @@ static struct follower *follow(struct request *r, bool is_stream)
 			json_pack("{s:i}", "maxWatches", (int)FOLLOWERS_MAX));
 		return NULL;
 	}
-	struct follower *f = calloc(1, sizeof *f);
-	if (!f) {
-		refuse_memory(r);
+	struct follower *f = request_alloc(r, sizeof *f);
+	if (!f)
 		return NULL;
-	}
 	f->watch = w;
 	f->request = request_ref(r);
 	f->is_stream = is_stream;

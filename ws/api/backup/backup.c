@@ -313,11 +313,9 @@ static bool parse(const struct api *a, struct request *r, const json_t *body, st
 static void serve(struct request *r, bool restores)
 {
 	struct api *a = api_of(r);
-	struct wanted *w = calloc(1, sizeof *w);
-	if (!w) {
-		refuse_memory(r);
+	struct wanted *w = request_alloc(r, sizeof *w);
+	if (!w)
 		return;
-	}
 	w->restores = restores;
 	json_t *body = body_read(r);
 	if (body && parse(a, r, body, w))

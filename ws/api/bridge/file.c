@@ -153,11 +153,9 @@ static bool parse_path(struct call *c, const struct sandbox *s)
 
 static struct call *begin(struct request *r, const struct sandbox *s)
 {
-	struct call *c = calloc(1, sizeof *c);
-	if (!c) {
-		refuse_memory(r);
+	struct call *c = request_alloc(r, sizeof *c);
+	if (!c)
 		return NULL;
-	}
 	c->api = api_of(r);
 	c->request = request_ref(r);
 	access_owner_key(&r->principal, s->id, c->job.owner, sizeof c->job.owner);

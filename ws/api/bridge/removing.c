@@ -140,11 +140,9 @@ void sandbox_delete(struct request *r)
 		reply_bytes(r, 204, NULL, "", 0, NULL);
 		return;
 	}
-	m = calloc(1, sizeof *m);
-	if (!m) {
-		refuse_memory(r);
+	m = request_alloc(r, sizeof *m);
+	if (!m)
 		return;
-	}
 	a->bridge->deleted = true;
 	m->api = a;
 	m->request = request_ref(r);

@@ -338,11 +338,9 @@ static void start(
 		.missed = on_missed,
 		.result = on_result,
 		.done = on_done};
-	struct call *c = calloc(1, sizeof *c);
-	if (!c) {
-		refuse_memory(r);
+	struct call *c = request_alloc(r, sizeof *c);
+	if (!c)
 		return;
-	}
 	c->request = request_ref(r);
 	c->timeout_ms = timeout_ms;
 	c->language = context_language(context);

@@ -180,11 +180,9 @@ static bool parse_execute(struct request *r, struct execute *x)
 
 static void execute_in(struct api *a, struct request *r, json_t *body, const char *id, bool stream)
 {
-	struct execute *x = calloc(1, sizeof *x);
-	if (!x) {
-		refuse_memory(r);
+	struct execute *x = request_alloc(r, sizeof *x);
+	if (!x)
 		return;
-	}
 	x->api = a;
 	x->request = request_ref(r);
 	x->body = json_incref(body);

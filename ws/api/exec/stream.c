@@ -9,7 +9,6 @@
 #include "ws/api/later/event_queue.h"
 #include "ws/json/exec.h"
 #include "ws/json/session.h"
-#include "ws/api/read/refuse.h"
 #include "ws/base64.h"
 #include "ws/text.h"
 
@@ -270,11 +269,9 @@ static void on_closed(void *user)
 
 void exec_stream_open(struct request *r, struct exec *e, const struct exec_stream_options *o)
 {
-	struct follower *f = calloc(1, sizeof *f);
-	if (!f) {
-		refuse_memory(r);
+	struct follower *f = request_alloc(r, sizeof *f);
+	if (!f)
 		return;
-	}
 	f->pieces = malloc(STEP);
 	f->request = request_ref(r);
 	f->exec = e;

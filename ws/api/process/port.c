@@ -3,7 +3,6 @@
 
 #include "ws/api/read/body.h"
 #include "ws/json/process.h"
-#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 
 #include <stdio.h>
@@ -141,11 +140,9 @@ static void on_process_gone(void *user)
 static void watch(struct api *a, struct request *r, struct process *p,
 	const struct probe_options *options, unsigned interval_ms)
 {
-	struct watch *w = calloc(1, sizeof *w);
-	if (!w) {
-		refuse_memory(r);
+	struct watch *w = request_alloc(r, sizeof *w);
+	if (!w)
 		return;
-	}
 	a->port_watches++;
 	w->api = a;
 	w->request = request_ref(r);

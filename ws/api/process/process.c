@@ -161,11 +161,9 @@ static bool parse_options(struct request *r, const json_t *body, struct process_
 
 static void start_command(struct api *a, struct request *r, const struct process_options *o)
 {
-	struct start *s = calloc(1, sizeof *s);
-	if (!s) {
-		refuse_memory(r);
+	struct start *s = request_alloc(r, sizeof *s);
+	if (!s)
 		return;
-	}
 	s->waiter = (struct process_waiter){.done = on_started, .user = s};
 	s->request = request_ref(r);
 	snprintf(s->cwd, sizeof s->cwd, "%s", o->cwd ? o->cwd : a->processes->config.cwd);
@@ -389,11 +387,9 @@ static void kill_process(struct request *r)
 		reply_not_running(r, p);
 		return;
 	}
-	struct killing *e = calloc(1, sizeof *e);
-	if (!e) {
-		refuse_memory(r);
+	struct killing *e = request_alloc(r, sizeof *e);
+	if (!e)
 		return;
-	}
 	e->waiter = (struct process_waiter){.done = on_killed, .user = e};
 	e->request = request_ref(r);
 	snprintf(e->id, sizeof e->id, "%s", p->held.id);
@@ -455,11 +451,9 @@ static void kill_all_processes(struct request *r)
 	struct api *a = api_of(r);
 	struct process *p, *next = process_next(a->processes, NULL);
 	unsigned count = a->processes->running, used = 0;
-	struct killing_all *e = calloc(1, sizeof *e + count * sizeof *e->waiters);
-	if (!e) {
-		refuse_memory(r);
+	struct killing_all *e = request_alloc(r, sizeof *e + count * sizeof *e->waiters);
+	if (!e)
 		return;
-	}
 	e->request = request_ref(r);
 	e->left = 1; /* held until all kills are started */
 	log_write(LOG_INFO, "process", "killing all", "peer", r->peer, NULL);

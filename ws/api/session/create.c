@@ -180,11 +180,9 @@ static void create_with(
 	o.env_names = env.names;
 	o.env_values = env.values;
 	o.env_count = env.count;
-	struct create *c = calloc(1, sizeof *c);
-	if (!c) {
-		refuse_memory(r);
+	struct create *c = request_alloc(r, sizeof *c);
+	if (!c)
 		return;
-	}
 	c->waiter = (struct session_waiter){.done = on_started, .user = c};
 	c->api = a;
 	c->request = request_ref(r);

@@ -10,7 +10,6 @@
 #include "ws/json/state.h"
 #include "ws/api/later/pending.h"
 #include "ws/api/read/query.h"
-#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
 #include "ws/text.h"
@@ -373,11 +372,9 @@ static void stream_session(struct request *r, struct session *s)
 			json_pack("{s:s}", "sessionId", session_id(s)));
 		return;
 	}
-	struct follower *f = calloc(1, sizeof *f);
-	if (!f) {
-		refuse_memory(r);
+	struct follower *f = request_alloc(r, sizeof *f);
+	if (!f)
 		return;
-	}
 	if (!parse_position(r, s, f)) {
 		free(f);
 		return;

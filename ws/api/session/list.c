@@ -6,7 +6,6 @@
 #include "ws/json/state.h"
 #include "ws/json/session.h"
 #include "ws/api/read/query.h"
-#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 
 #include <stdlib.h>
@@ -111,11 +110,9 @@ static void follow_sessions(struct request *r)
 	bool activity = false;
 	if (!query_flag(r, "activity", &activity))
 		return;
-	struct list_stream *l = calloc(1, sizeof *l);
-	if (!l) {
-		refuse_memory(r);
+	struct list_stream *l = request_alloc(r, sizeof *l);
+	if (!l)
 		return;
-	}
 	l->api = a;
 	l->activity = activity;
 	l->request = request_ref(r);

@@ -72,11 +72,9 @@ static void begin(struct api *a, struct request *r, struct session *s, uint64_t 
 		refuse_session(r, s, rc);
 		return;
 	}
-	struct ending *e = calloc(1, sizeof *e);
-	if (!e) {
-		refuse_memory(r);
+	struct ending *e = request_alloc(r, sizeof *e);
+	if (!e)
 		return;
-	}
 	e->api = a;
 	e->epoch = session_epoch(s);
 	e->kill_ms = uv_now(a->sessions->loop) + grace_ms;

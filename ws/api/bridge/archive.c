@@ -124,12 +124,12 @@ static bool check_excludes(struct request *r, const char *excludes)
 	for (const char *c = excludes; c && (c = strchr(c, ',')); c++)
 		count++;
 	if (excludes && strstr(excludes, ".."))
-		sandbox_refuse(r, 400, "invalid_request", "exclude paths must not contain \"..\"");
-	else if (count >= EXCLUDES_MAX)
-		sandbox_refuse(r, 400, "invalid_request", "Too many exclude paths: at most 1024");
-	else
-		return true;
-	return false;
+		return sandbox_refuse(
+			r, 400, "invalid_request", "exclude paths must not contain \"..\"");
+	if (count >= EXCLUDES_MAX)
+		return sandbox_refuse(
+			r, 400, "invalid_request", "Too many exclude paths: at most 1024");
+	return true;
 }
 
 static void persist_in(struct request *r, struct sandbox *s, void *user)

@@ -140,15 +140,13 @@ static bool parse_path(struct call *c, const struct sandbox *s)
 		return false;
 	sandbox_place(s, &c->place);
 	if (!path[1])
-		sandbox_refuse(r, 400, "invalid_request", "file path must not be empty");
-	else if (!sandbox_path(path, c->path))
-		sandbox_refuse(r, 403, "invalid_request",
+		return sandbox_refuse(r, 400, "invalid_request", "file path must not be empty");
+	if (!sandbox_path(path, c->path))
+		return sandbox_refuse(r, 403, "invalid_request",
 			"path must resolve to a location within /workspace");
-	else if (strcmp(c->path, ".") == 0)
-		sandbox_refuse(r, 400, "invalid_request", "/workspace is not a regular file");
-	else
-		return true;
-	return false;
+	if (strcmp(c->path, ".") == 0)
+		return sandbox_refuse(r, 400, "invalid_request", "/workspace is not a regular file");
+	return true;
 }
 
 static struct call *begin(struct request *r, const struct sandbox *s)

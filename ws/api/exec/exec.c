@@ -94,17 +94,16 @@ static bool parse_names(struct request *r, const json_t *body, struct params *q)
 		!body_text(r, body, "streams", &streams) || !body_text(r, body, "format", &format))
 		return false;
 	if (streams && !exec_streams_parse(streams, &o->streams))
-		reply_invalid(r, "streams", "Must be terminal, pipes or terminals", "invalid");
-	else if (format && !exec_format_parse(format, &q->format))
-		reply_invalid(r, "format", "Must be text, raw or base64", "invalid");
-	else if (o->key && (!*o->key || strlen(o->key) > EXEC_KEY_MAX))
-		reply_invalid(r, "key", "A key has 1 to 128 bytes", "invalid");
-	else if (o->label && (!name_is_text(o->label) || strlen(o->label) > EXEC_AUTHOR_MAX))
-		reply_invalid(r, "label", "A name is 1 to 128 bytes without control characters",
-			"invalid");
-	else
-		return true;
-	return false;
+		return reply_invalid(
+			r, "streams", "Must be terminal, pipes or terminals", "invalid");
+	if (format && !exec_format_parse(format, &q->format))
+		return reply_invalid(r, "format", "Must be text, raw or base64", "invalid");
+	if (o->key && (!*o->key || strlen(o->key) > EXEC_KEY_MAX))
+		return reply_invalid(r, "key", "A key has 1 to 128 bytes", "invalid");
+	if (o->label && (!name_is_text(o->label) || strlen(o->label) > EXEC_AUTHOR_MAX))
+		return reply_invalid(r, "label",
+			"A name is 1 to 128 bytes without control characters", "invalid");
+	return true;
 }
 
 static bool parse_params(struct request *r, const json_t *body, struct params *q)

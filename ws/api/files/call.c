@@ -229,14 +229,12 @@ static bool check_link_session(struct file_call *c, const struct session *s)
 	if (!p->session[0])
 		return true;
 	if (!s || !auth_may_see(p, session_id(s), session_epoch(s)))
-		reply_error(c->request, "SESSION_DESTROYED", "The session has been deleted",
+		return reply_error(c->request, "SESSION_DESTROYED", "The session has been deleted",
 			json_pack("{s:s}", "sessionId", c->session));
-	else if (s->state != SESSION_RUNNING)
-		reply_error(c->request, "SESSION_TERMINATED", "The session's shell has ended",
+	if (s->state != SESSION_RUNNING)
+		return reply_error(c->request, "SESSION_TERMINATED", "The session's shell has ended",
 			json_pack("{s:s}", "sessionId", c->session));
-	else
-		return true;
-	return false;
+	return true;
 }
 
 static bool is_relative(const char *path)

@@ -305,12 +305,10 @@ static bool parse_output(struct request *r, struct output *o, uint64_t *ret_wait
 	o->sources = out ? STREAMS_STDOUT : err ? STREAMS_STDERR : STREAMS_COMMAND;
 	o->base64 = encoding && strcmp(encoding, "base64") == 0;
 	if (!o->both && !out && !err)
-		reply_invalid(r, "stream", "Must be stdout, stderr or both", "invalid");
-	else if (encoding && !o->base64 && strcmp(encoding, "text") != 0)
-		reply_invalid(r, "encoding", "Must be text or base64", "invalid");
-	else
-		return true;
-	return false;
+		return reply_invalid(r, "stream", "Must be stdout, stderr or both", "invalid");
+	if (encoding && !o->base64 && strcmp(encoding, "text") != 0)
+		return reply_invalid(r, "encoding", "Must be text or base64", "invalid");
+	return true;
 }
 
 static void show_process_output(struct request *r)

@@ -42,12 +42,10 @@ bool api_port_options(
 	snprintf(o->path, sizeof o->path, "%s%s", path && path[0] == '/' ? "" : "/",
 		path ? path : "");
 	if (mode && !o->http && strcmp(mode, "tcp") != 0)
-		reply_invalid(r, "mode", "Must be http or tcp", "invalid");
-	else if (path && (strlen(path) >= PROBE_PATH_MAX || !probe_path_is_valid(o->path)))
-		reply_invalid(r, "path", "Must be the path of a URL", "invalid");
-	else
-		return true;
-	return false;
+		return reply_invalid(r, "mode", "Must be http or tcp", "invalid");
+	if (path && (strlen(path) >= PROBE_PATH_MAX || !probe_path_is_valid(o->path)))
+		return reply_invalid(r, "path", "Must be the path of a URL", "invalid");
+	return true;
 }
 
 /* The next event: the first, none yet, the result, none. */

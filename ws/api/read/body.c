@@ -121,14 +121,13 @@ bool body_command(
 	*ret_command = text;
 	*ret_length = json_string_length(value);
 	if (!text)
-		reply_invalid(r, "command", "A command is required", value ? "invalid" : "required");
-	else if (strlen(text) != *ret_length)
-		reply_error(r, "INVALID_COMMAND", "A command must not contain NUL", NULL);
-	else if (text[strspn(text, " \t\r\n")] == '\0')
-		reply_error(r, "INVALID_COMMAND", "The command is blank", NULL);
-	else
-		return true;
-	return false;
+		return reply_invalid(
+			r, "command", "A command is required", value ? "invalid" : "required");
+	if (strlen(text) != *ret_length)
+		return reply_error(r, "INVALID_COMMAND", "A command must not contain NUL", NULL);
+	if (text[strspn(text, " \t\r\n")] == '\0')
+		return reply_error(r, "INVALID_COMMAND", "The command is blank", NULL);
+	return true;
 }
 
 /*

@@ -116,23 +116,22 @@ static bool parse_options(struct request *r, json_t *body, struct session_option
 	o->rows = (unsigned)rows;
 	o->cols = (unsigned)cols;
 	if (o->id && !name_is_id(o->id))
-		reply_invalid(r, "id",
+		return reply_invalid(r, "id",
 			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ - and does not begin with a dot",
 			"invalid");
-	else if (o->name && !name_is_text(o->name))
-		reply_invalid(r, "name", "A name is 1 to 128 characters without control characters",
+	if (o->name && !name_is_text(o->name))
+		return reply_invalid(r, "name", "A name is 1 to 128 characters without control characters",
 			"invalid");
-	else if (!body_absolute(r, o->cwd))
+	if (!body_absolute(r, o->cwd))
 		return false;
-	else if (o->shell && (!*o->shell || strlen(o->shell) >= BODY_PATH_MAX))
-		reply_invalid(r, "shell", "The shell must be a path or a name", "invalid");
-	else if (on_exit && !shell_exit_parse(on_exit, &o->on_shell_exit))
-		reply_invalid(r, "onShellExit", "Must be close, reexec or respawn", "invalid");
-	else if (unicode && !screen_unicode_parse(unicode, &o->unicode))
-		reply_invalid(r, "unicode", "Must be 11 or graphemes", "invalid");
-	else
-		return true;
-	return false;
+	if (o->shell && (!*o->shell || strlen(o->shell) >= BODY_PATH_MAX))
+		return reply_invalid(r, "shell", "The shell must be a path or a name", "invalid");
+	if (on_exit && !shell_exit_parse(on_exit, &o->on_shell_exit))
+		return reply_invalid(
+			r, "onShellExit", "Must be close, reexec or respawn", "invalid");
+	if (unicode && !screen_unicode_parse(unicode, &o->unicode))
+		return reply_invalid(r, "unicode", "Must be 11 or graphemes", "invalid");
+	return true;
 }
 
 /* An existing session keeps its policy; refuse a different one. */

@@ -116,6 +116,8 @@ void dispatcher_handle(struct dispatcher *d, struct request *r)
 		r->match.row->session(r, s);
 	else
 		r->match.row->plain(r);
+	json_decref(r->parsed);
+	r->parsed = NULL;
 	r->waited = !r->done;
 	request_unref(r);
 }

@@ -60,6 +60,7 @@ void request_unref(struct request *r)
 	free(r->path);
 	free(r->body);
 	json_decref(r->json);
+	json_decref(r->parsed);
 	free(r->farewell);
 	free(r);
 }

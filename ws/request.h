@@ -92,7 +92,8 @@ struct request {
 	size_t params_count;
 	char *body; /* NUL-terminated */
 	size_t body_length;
-	json_t *json; /* the body, if the transport has parsed it; owned; NULL: it is in body */
+	json_t *json;   /* the body, if the transport has parsed it; owned; NULL: it is in body */
+	json_t *parsed; /* by body_read(), until the handler returns; owned; NULL: not read yet */
 	char *headers[REQUEST_HEADERS]; /* owned; NULL: not sent */
 	bool has_headers;               /* the transport is HTTP, which sends headers */
 	bool wants_json;                /* the transport reads reply.json where there is one */

@@ -114,10 +114,9 @@ void cwd_check_body(struct api *a, struct request *r, cwd_check_fn *fn)
 {
 	const char *cwd = NULL;
 	json_t *body = body_read(r);
-	if (body) {
-		workspace_translate_cwd(a->alias, a->sessions, body);
-		(void)body_find_text(body, "cwd", &cwd); /* fn reports errors of the field */
-		cwd_check_path(a, r, body, cwd, fn);
-	}
-	json_decref(body);
+	if (!body)
+		return;
+	workspace_translate_cwd(a->alias, a->sessions, body);
+	(void)body_find_text(body, "cwd", &cwd); /* fn reports errors of the field */
+	cwd_check_path(a, r, body, cwd, fn);
 }

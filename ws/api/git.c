@@ -366,7 +366,6 @@ static void check_out(struct request *r)
 	if (body && parse_url(r, body, &o) && parse_branch(r, body, &o) &&
 		parse_numbers(r, body, &o) && parse_target(a, r, body, &o, target))
 		start(a, r, &o);
-	json_decref(body);
 }
 
 const struct route_row api_git_rows[] = {

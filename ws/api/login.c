@@ -115,13 +115,12 @@ static void log_in(struct request *r)
 {
 	const char *token;
 	json_t *body = body_read(r);
-	if (body && body_text(r, body, "token", &token)) {
-		if (token)
-			try_login(r, token);
-		else
-			reply_invalid(r, "token", "A token is required", "required");
-	}
-	json_decref(body);
+	if (!body || !body_text(r, body, "token", &token))
+		return;
+	if (token)
+		try_login(r, token);
+	else
+		reply_invalid(r, "token", "A token is required", "required");
 }
 
 /* Close the sockets of a login that has ended. */

@@ -198,7 +198,7 @@ static void expose_port(struct request *r)
 	struct preview terms;
 	json_t *body = body_read(r);
 	if (!body || !admit(r) || !parse_terms(r, body, &terms))
-		goto out;
+		return;
 	struct preview *same = previews_find_same(
 		a->previews, terms.name.port, terms.session, terms.link);
 	/* A repeated request returns the same preview; another token creates another preview. */
@@ -206,8 +206,6 @@ static void expose_port(struct request *r)
 		reply_success(r, preview_json(a, r, same));
 	else
 		make(r, &terms);
-out:
-	json_decref(body);
 }
 
 static void list_exposed(struct request *r)

@@ -40,7 +40,6 @@ static void make_input(struct request *r)
 		refuse_input(r, rc);
 	else
 		reply_success(r, json_pack("{s:s}", "id", id));
-	json_decref(body);
 }
 
 /* An upload in progress. */

@@ -482,14 +482,11 @@ static bool parse_since(struct request *r, const json_t *body, struct params *pa
 static void handle(struct request *r, bool check)
 {
 	struct api *a = api_of(r);
-	struct params *params = calloc(1, sizeof *params);
+	struct params *params = request_alloc(r, sizeof *params);
 	json_t *body = params ? body_read(r) : NULL;
-	if (!params)
-		refuse_memory(r);
 	if (body && parse_path(a, r, body, params) && parse_filter(r, body, &params->filter) &&
 		(!check || parse_since(r, body, params)))
 		follow(a, r, params, check);
-	json_decref(body);
 	free(params);
 }
 

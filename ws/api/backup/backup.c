@@ -320,7 +320,6 @@ static void serve(struct request *r, bool restores)
 	json_t *body = body_read(r);
 	if (body && parse(a, r, body, w))
 		start(a, r, w);
-	json_decref(body);
 	free(w->excluded);
 	free(w);
 }

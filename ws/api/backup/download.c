@@ -95,7 +95,6 @@ static void download(struct request *r)
 		parse_total(&fields, &total) &&
 		(o.all = transfer_parse_parts(&fields, &kind, total, &o.count)))
 		transfer_start(r, &kind, archive, &o);
-	json_decref(body);
 }
 
 const struct route_row api_backup_download_rows[] = {

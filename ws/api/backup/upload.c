@@ -79,7 +79,6 @@ static void upload_parts(struct request *r)
 	if (body && backup_parse_transfer(&fields, archive, &o.timeout_ms) &&
 		(o.all = transfer_parse_parts(&fields, &kind, 0, &o.count)))
 		transfer_start(r, &kind, archive, &o);
-	json_decref(body);
 }
 
 /* Parse "url" as the only part; its size is that of the archive. Returns it, owned, or NULL likewise. */
@@ -116,7 +115,6 @@ static void upload(struct request *r)
 	if (body && backup_parse_transfer(&fields, archive, &o.timeout_ms) &&
 		(o.all = parse_whole(&fields)))
 		transfer_start(r, &kind, archive, &o);
-	json_decref(body);
 }
 
 const struct route_row api_backup_upload_rows[] = {

@@ -389,7 +389,6 @@ static void exec_in(struct request *r, struct sandbox *s, void *user)
 	asked->options.cwd = s->root;
 	start(r, s, asked, command, at);
 out:
-	json_decref(asked->body);
 	free(asked);
 }
 
@@ -397,11 +396,9 @@ static void exec_words(struct request *r)
 {
 	if (!sandbox_check_transport(r))
 		return;
-	struct asked *asked = calloc(1, sizeof *asked);
+	struct asked *asked = request_alloc(r, sizeof *asked);
 	if (asked)
 		sandbox_use(r, exec_in, asked);
-	else
-		refuse_memory(r);
 }
 
 const struct route_row api_bridge_exec_rows[] = {

@@ -324,11 +324,11 @@ static void create_in(struct request *r, struct sandbox *s, void *user)
 	(void)user;
 	if (!body || !parse_id(r, s, body, id) || !body_text(r, body, "cwd", &cwd) ||
 		!parse_env(r, body, &env))
-		goto out;
+		return;
 	if (cwd && !sandbox_path(cwd, path)) {
 		sandbox_refuse(r, 403, "invalid_request",
 			"cwd must resolve to a location within /workspace");
-		goto out;
+		return;
 	}
 	json_t *made = json_pack("{s:s}", "cwd", path);
 	if (json_is_object(env))
@@ -344,8 +344,6 @@ static void create_in(struct request *r, struct sandbox *s, void *user)
 	} else {
 		answer_when_written(r, s, id, NULL);
 	}
-out:
-	json_decref(body);
 }
 
 static void create_session(struct request *r)

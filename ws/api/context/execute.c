@@ -424,7 +424,6 @@ static void execute_code(struct request *r)
 	const struct context *c = id ? contexts_find(a->contexts, id) : NULL;
 	bool starts_executor = c && api_context_is_visible(r, c) && !context_has_executor(c);
 	cwd_check_path(a, r, body, starts_executor ? context_cwd(c) : NULL, execute_after_check);
-	json_decref(body);
 }
 
 const struct route_row api_context_execute_rows[] = {

@@ -282,16 +282,16 @@ static void cancel_exec(struct request *r, struct session *s)
 	json_t *body = e ? body_read(r) : NULL;
 	if (!body || !body_text(r, body, "signal", &name) ||
 		!body_number(r, body, "graceMs", 10, GRACE_MAX_MS, &grace))
-		goto out;
+		return;
 	int signo = name ? signal_parse(name) : 0;
 	if (signo < 0) {
 		reply_invalid(r, "signal", "Must be the name of a signal, such as INT", "invalid");
-		goto out;
+		return;
 	}
 	/* No lease is needed to cancel one's own command before it was sent to the shell. */
 	bool own = e->state == EXEC_QUEUED && strcmp(e->author, typist_author(r)) == 0;
 	if (!own && !typist_check_lease(r, body, s))
-		goto out;
+		return;
 	exec_cancel(e, signo, (unsigned)grace);
 	/* Wait until it is done or all signals have been tried; the answer lists the signals. */
 	exec_wait(r, e,
@@ -301,8 +301,6 @@ static void cancel_exec(struct request *r, struct session *s)
 			.until_unkillable = true,
 			.done = on_waited,
 			.user = (void *)(uintptr_t)EXEC_FORMAT_TEXT});
-out:
-	json_decref(body);
 }
 
 const struct route_row api_exec_rows[] = {

@@ -294,7 +294,7 @@ static bool parse_body(struct file_call *c, bool *ret_none)
 {
 	const struct file_action *action = c->action;
 	const char *id;
-	c->body = body_read(c->request);
+	c->body = json_incref(body_read(c->request));
 	return c->body && parse_path(c, action->path, &c->path) &&
 		(!action->to || parse_path(c, action->to, &c->to)) &&
 		body_text(c->request, c->body, "sessionId", &id) &&

@@ -165,7 +165,7 @@ static void watch_port(struct request *r)
 	json_t *body = body_read(r);
 	if (!body || !api_port_options(r, body, &options, &interval_ms) ||
 		!body_text(r, body, "processId", &id))
-		goto out;
+		return;
 	const json_t *mode = json_object_get(body, "mode");
 	options.http = !json_is_string(mode) || options.http; /* http is the container's default */
 	struct process *p = id ? processes_find(a->processes, id) : NULL;
@@ -177,8 +177,6 @@ static void watch_port(struct request *r)
 			json_pack("{s:i}", "maxWatches", (int)API_PORT_WATCHES_MAX));
 	else
 		watch(a, r, p, &options, interval_ms);
-out:
-	json_decref(body);
 }
 
 const struct route_row api_port_rows[] = {

@@ -494,7 +494,6 @@ static void signal_process(struct request *r)
 		else
 			reply_success(r, json_pack("{s:s}", "processId", p->held.id));
 	}
-	json_decref(body);
 }
 
 /* Standard input */
@@ -552,7 +551,6 @@ static void write_process_input(struct request *r)
 	reply_input(r, p, rc, length);
 out:
 	free(decoded);
-	json_decref(body);
 }
 
 const struct route_row api_process_rows[] = {

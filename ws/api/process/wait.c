@@ -347,7 +347,6 @@ static void await_process(struct request *r)
 	if (p)
 		process_close_output(p);
 	pattern_destroy(params.pattern);
-	json_decref(body);
 }
 
 const struct route_row api_process_wait_rows[] = {

@@ -20,18 +20,18 @@ json_t *body_parse(const char *text, size_t length, bool *ret_short)
 json_t *body_read(struct request *r)
 {
 	bool is_short = false;
-	json_t *body = r->json        ? json_incref(r->json)
-		: r->body_length == 0 ? json_object()
-				      : body_parse(r->body, r->body_length, &is_short);
+	if (!r->json && !r->parsed)
+		r->parsed = r->body_length == 0 ? json_object()
+						: body_parse(r->body, r->body_length, &is_short);
+	json_t *body = r->json ? r->json : r->parsed;
 	if (json_is_object(body))
 		return body;
-	if (is_short || (!body && r->body_length == 0)) {
+	if (is_short || (!body && r->body_length == 0))
 		reply_error(r, "OUT_OF_MEMORY", "Out of memory", NULL);
-		return NULL;
-	}
-	reply_invalid(r, "body",
-		body ? "The body is not a JSON object" : "The body is not valid JSON", "invalid");
-	json_decref(body);
+	else
+		reply_invalid(r, "body",
+			body ? "The body is not a JSON object" : "The body is not valid JSON",
+			"invalid");
 	return NULL;
 }
 

@@ -419,7 +419,6 @@ static void press_keys(struct request *r, struct session *s)
 		type(a, &k, body, submit);
 out:
 	free(k.bytes);
-	json_decref(body);
 }
 
 /* The encoding of keys depends on the current modes. */

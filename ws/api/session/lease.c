@@ -85,23 +85,21 @@ static void acquire_lease(struct request *r, struct session *s)
 		!body_text(r, body, "mode", &mode) || !body_text(r, body, "renew", &terms.renew) ||
 		!parse_take(r, body, &terms.take) ||
 		!body_number(r, body, "ttlMs", LEASE_TTL_MIN_MS, LEASE_TTL_MAX_MS, &terms.ttl_ms))
-		goto out;
+		return;
 	terms.exclusive = !mode || strcmp(mode, "exclusive") == 0;
 	terms.author = typist_author(r);
 	if (!terms.owner)
 		terms.owner = typist_default_label(r);
 	if (!terms.exclusive && strcmp(mode, "advisory") != 0) {
 		reply_invalid(r, "mode", "Must be exclusive or advisory", "invalid");
-		goto out;
+		return;
 	}
 	int rc = session_acquire_lease(s, &terms);
 	if (rc < 0) {
 		refuse_session(r, s, rc == -EBUSY ? -EACCES : rc);
-		goto out;
+		return;
 	}
 	reply_success(r, acquired_json(session_keyboard(s), &terms));
-out:
-	json_decref(body);
 }
 
 /* Parse the optional note for the next holder. Returns false after it has answered r. */

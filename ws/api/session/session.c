@@ -56,29 +56,25 @@ static void delete_session(struct request *r)
 	const char *id;
 	json_t *body = body_read(r);
 	if (!body || !body_text(r, body, "sessionId", &id))
-		goto out;
+		return;
 	if (!id) {
 		reply_invalid(r, "sessionId", "sessionId is required", "required");
-		goto out;
+		return;
 	}
 	struct session *s = sessions_find(a->sessions, id);
-	struct delete *d = s ? calloc(1, sizeof *d) : NULL;
 	if (!s) {
 		reply_error(r, "INTERNAL_ERROR", "Session not found",
 			json_pack("{s:s, s:s}", "sessionId", id, "originalError",
 				"Session not found"));
-		goto out;
+		return;
 	}
-	if (!d) {
-		refuse_memory(r);
-		goto out;
-	}
+	struct delete *d = request_alloc(r, sizeof *d);
+	if (!d)
+		return;
 	d->waiter = (struct session_waiter){.done = on_deleted, .user = d};
 	d->request = request_ref(r);
 	snprintf(d->id, sizeof d->id, "%s", id);
 	sessions_end(a->sessions, s, &d->waiter);
-out:
-	json_decref(body);
 }
 
 /* One session */
@@ -105,15 +101,13 @@ static void rename_session(struct request *r, struct session *s)
 {
 	const char *name;
 	json_t *body = body_read(r);
-	if (body && body_text(r, body, "name", &name)) {
-		if (!name || !name_is_text(name))
-			reply_invalid(r, "name",
-				"A name is 1 to 128 characters without control characters",
-				name ? "invalid" : "required");
-		else
-			reply_result(r, s, session_rename(s, name));
-	}
-	json_decref(body);
+	if (!body || !body_text(r, body, "name", &name))
+		return;
+	if (!name || !name_is_text(name))
+		reply_invalid(r, "name", "A name is 1 to 128 characters without control characters",
+			name ? "invalid" : "required");
+	else
+		reply_result(r, s, session_rename(s, name));
 }
 
 static void notify_watchers(struct request *r, struct session *s)
@@ -134,7 +128,6 @@ static void notify_watchers(struct request *r, struct session *s)
 			reply_result(r, s, 0);
 		}
 	}
-	json_decref(body);
 }
 
 static void resize(struct request *r, struct session *s, unsigned rows, unsigned cols)
@@ -161,7 +154,6 @@ static void resize_session(struct request *r, struct session *s)
 		else if (typist_check_lease(r, body, s))
 			resize(r, s, (unsigned)rows, (unsigned)cols);
 	}
-	json_decref(body);
 }
 
 static void set_size_policy(struct request *r, struct session *s)
@@ -180,7 +172,6 @@ static void set_size_policy(struct request *r, struct session *s)
 			reply_result(r, s,
 				session_set_size_policy(s, policy, (unsigned)rows, (unsigned)cols));
 	}
-	json_decref(body);
 }
 
 static void signal_session(struct request *r, struct session *s)
@@ -188,7 +179,7 @@ static void signal_session(struct request *r, struct session *s)
 	const char *target;
 	json_t *body = body_read(r);
 	if (!body || !body_text(r, body, "target", &target))
-		goto out;
+		return;
 	const json_t *signal = json_object_get(body, "signal");
 	bool shell = target && strcmp(target, "shell") == 0;
 	if (signal_number(signal) < 0)
@@ -201,8 +192,6 @@ static void signal_session(struct request *r, struct session *s)
 		reply_result(r, s,
 			session_signal(s, signal_number(signal),
 				shell ? WIRE_TARGET_SHELL : WIRE_TARGET_FOREGROUND));
-out:
-	json_decref(body);
 }
 
 static void type_input(struct request *r, struct session *s)
@@ -234,7 +223,6 @@ static void type_input(struct request *r, struct session *s)
 				"offset", (json_int_t)typed.offset));
 out:
 	free(decoded);
-	json_decref(body);
 }
 
 static void reply_range_gone(struct request *r, const struct session *s)

@@ -113,7 +113,7 @@ static void create_link(struct request *r, struct session *s)
 	json_t *body = body_read(r);
 	if (!body || !body_text(r, body, "role", &role) || !body_text(r, body, "name", &name) ||
 		!body_number(r, body, "expiresInMs", EXPIRY_MIN_MS, LINK_EXPIRY_MAX_MS, &expires_in))
-		goto out;
+		return;
 	bool viewer = role && strcmp(role, "viewer") == 0,
 	     driver = role && strcmp(role, "driver") == 0;
 	if (!viewer && !driver) {
@@ -131,8 +131,6 @@ static void create_link(struct request *r, struct session *s)
 		snprintf(e.name, sizeof e.name, "%s", name ? name : "");
 		issue(a, r, &e);
 	}
-out:
-	json_decref(body);
 }
 
 static void on_revoked(void *user, int error)

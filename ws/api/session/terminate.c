@@ -90,7 +90,6 @@ static void terminate_session(struct request *r, struct session *s)
 	if (body && body_number(r, body, "graceMs", 0, GRACE_MAX_MS, &grace_ms) &&
 		typist_check_lease(r, body, s))
 		begin(api_of(r), r, s, grace_ms);
-	json_decref(body);
 }
 
 const struct route_row api_terminate_rows[] = {

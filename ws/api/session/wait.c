@@ -325,7 +325,6 @@ static void await_session(struct request *r, struct session *s)
 		begin_wait(a, r, s, &q);
 	for (unsigned i = 0; i < q.options.count; i++)
 		pattern_destroy(q.conditions[i].pattern);
-	json_decref(body);
 }
 
 const struct route_row api_wait_rows[] = {

@@ -49,26 +49,17 @@ static int add_query(struct cli *cli, struct plan *p, const char *name)
 
 static int parse_option(struct cli *cli, struct plan *p, int option)
 {
-	switch (option) {
-	case OPT_LIMIT:
-		return add_query(cli, p, "limit");
-	case OPT_AUTHOR:
-		return add_query(cli, p, "author");
-	case OPT_LABEL:
-		return add_query(cli, p, "label");
-	case OPT_STATUS:
-		return add_query(cli, p, "status");
-	case OPT_STATE:
-		return add_query(cli, p, "state");
-	case OPT_TEXT:
-		return add_query(cli, p, "text");
-	case OPT_OUTPUT:
+	const struct option *o = options;
+	while (o->val != option)
+		o++;
+	/* These are parameters of the request, by the same names. */
+	if (option <= OPT_LABEL)
+		return add_query(cli, p, o->name);
+	if (option == OPT_OUTPUT)
 		p->block = optarg;
-		return 0;
-	default:
+	else
 		p->format = option == OPT_ANSI ? "ansi" : "bytes";
-		return 0;
-	}
+	return 0;
 }
 
 static void print_block(const json_t *b)

@@ -174,7 +174,15 @@ static int run_one(struct call *c)
 			c->row->name);
 	if (t->model.started == 0 && !needs_no_server(c->row))
 		return tmux_error(t, "no server running on %s", t->path);
-	return c->row->run(c);
+	unsigned flags = c->row->flags;
+	int rc = 0;
+	if ((flags & (ROW_SESSION | ROW_WINDOW | ROW_PANE)) != 0)
+		rc = commands_target(c,
+			(flags & ROW_PANE) != 0             ? TARGET_PANE
+				: (flags & ROW_WINDOW) != 0 ? TARGET_WINDOW
+							    : TARGET_SESSION,
+			&c->at);
+	return rc != 0 ? rc : c->row->run(c);
 }
 
 /* Whether a word ends a command. Removes the semicolon, or the backslash before it. */

@@ -12,12 +12,16 @@ struct call {
 	struct tmux *t;
 	const struct command_row *row;
 	struct args args;
+	struct place at; /* -t, with ROW_SESSION, ROW_WINDOW or ROW_PANE */
 };
 
 /* Flags of a row. */
 enum {
 	ROW_STARTS_SERVER = 1,   /* starts a tmux server if none is running */
 	ROW_NEEDS_NO_SERVER = 2, /* needs no tmux server */
+	ROW_SESSION = 4,         /* these resolve -t before the command runs */
+	ROW_WINDOW = 8,
+	ROW_PANE = 16,
 };
 
 /* A command in the table. */
@@ -67,8 +71,6 @@ int commands_compare_names(const void *a, const void *b);
 
 /* new-session. */
 int do_new_session(struct call *c);
-/* has-session. */
-int do_has_session(struct call *c);
 /* kill-session. */
 int do_kill_session(struct call *c);
 /* kill-server. */
@@ -81,8 +83,8 @@ int do_start_server(struct call *c);
 int do_attach_session(struct call *c);
 /* Commands that need an attached client: fail. */
 int do_no_client(struct call *c);
-/* lock-server, lock-session: do nothing. */
-int do_lock(struct call *c);
+/* has-session, lock-server, lock-session: all is done when -t is resolved; there are no clients to lock. */
+int do_nothing(struct call *c);
 
 /* new-window. */
 int do_new_window(struct call *c);

@@ -223,18 +223,15 @@ static int paste(struct call *c, const struct pane *p, const char *bytes, size_t
 
 int do_paste_buffer(struct call *c)
 {
-	struct place at;
 	size_t length;
-	int rc = commands_target(c, TARGET_PANE, &at);
-	if (rc != 0)
-		return rc;
+	int rc = 0;
 	const char *name = args_value(&c->args, 'b');
 	const json_t *b = buffers_find(c->t, name);
 	if (!b)
 		return name ? tmux_error(c->t, "no buffer %s", name) : 0;
 	const char *bytes = buffers_read(c->t, b, &length);
 	bytes = replace_newlines(c, bytes, length, &length);
-	if (!at.pane->dead && !at.pane->input_off && length > 0)
-		rc = paste(c, at.pane, bytes, length);
+	if (!c->at.pane->dead && !c->at.pane->input_off && length > 0)
+		rc = paste(c, c->at.pane, bytes, length);
 	return rc == 0 && args_has(&c->args, 'd') ? do_delete_buffer(c) : rc;
 }

@@ -191,20 +191,18 @@ static int capture(struct call *c, const struct place *at, struct text *out)
 
 int do_capture_pane(struct call *c)
 {
-	struct place at;
 	struct text out = {.arena = &c->t->arena};
-	int rc = commands_target(c, TARGET_PANE, &at);
-	if (rc != 0)
-		return rc;
+	int rc = 0;
 	if (args_has(&c->args, 'a')) {
-		bool on = json_is_true(json_object_get(backend_screen(c->t, at.pane), "alternate"));
+		bool on = json_is_true(
+			json_object_get(backend_screen(c->t, c->at.pane), "alternate"));
 		if (on || !args_has(&c->args, 'q'))
 			return tmux_error(c->t,
 				on ? "capture-pane -a: not available here" : "no alternate screen");
 	}
 	/* -P is empty: the server has the pending part of an escape sequence. */
 	if (!args_has(&c->args, 'P') && !args_has(&c->args, 'a'))
-		rc = capture(c, &at, &out);
+		rc = capture(c, &c->at, &out);
 	if (rc != 0)
 		return rc;
 	if (args_has(&c->args, 'C'))
@@ -221,16 +219,13 @@ int do_capture_pane(struct call *c)
 /* The server keeps the scrollback; tmux commands ignore it from now on. */
 int do_clear_history(struct call *c)
 {
-	struct place at;
 	int64_t first, limit;
-	int rc = commands_target(c, TARGET_PANE, &at);
-	if (rc != 0)
-		return rc;
-	if (!backend_screen(c->t, at.pane))
-		return at.pane->info
-			? tmux_error(c->t, "the screen of pane %%%u cannot be fetched", at.pane->id)
+	if (!backend_screen(c->t, c->at.pane))
+		return c->at.pane->info
+			? tmux_error(
+				  c->t, "the screen of pane %%%u cannot be fetched", c->at.pane->id)
 			: 0;
-	int64_t count = backend_history(c->t, at.pane, &first, &limit);
-	at.pane->cleared = (uint64_t)(first + count);
+	int64_t count = backend_history(c->t, c->at.pane, &first, &limit);
+	c->at.pane->cleared = (uint64_t)(first + count);
 	return 0;
 }

@@ -127,12 +127,11 @@ static int reset(struct call *c, const struct place *at)
 
 int do_send_keys(struct call *c)
 {
-	struct place at;
 	struct pane *p;
 	int repeat = 1;
 	const char *count = args_value(&c->args, 'N');
-	int rc = commands_target(c, TARGET_PANE, &at);
-	if (rc != 0 || (rc = refuse_unsupported(c)) != 0)
+	int rc = refuse_unsupported(c);
+	if (rc != 0)
 		return rc;
 	if (count &&
 		!commands_number(c, "repeat count", count, (const int[]){1, REPEAT_MAX}, &repeat))
@@ -142,15 +141,15 @@ int do_send_keys(struct call *c)
 	for (int n = 0; n < repeat; n++)
 		for (unsigned i = 0; i < c->args.count; i++)
 			add_word(c, &y,
-				args_has(&c->args, 'F') ? format_at(c->t, &at, c->args.items[i])
+				args_has(&c->args, 'F') ? format_at(c->t, &c->at, c->args.items[i])
 							: c->args.items[i]);
 	finish_request(&y);
-	bool all = strcmp(settings_of_pane(c->t, at.pane, "synchronize-panes"), "on") == 0;
-	DL_FOREACH (at.window->panes, p)
-		if (p == at.pane || all)
+	bool all = strcmp(settings_of_pane(c->t, c->at.pane, "synchronize-panes"), "on") == 0;
+	DL_FOREACH (c->at.window->panes, p)
+		if (p == c->at.pane || all)
 			rc |= type(c, p, y.requests);
 	json_decref(y.requests);
 	if (rc == 0 && args_has(&c->args, 'R'))
-		rc = reset(c, &at);
+		rc = reset(c, &c->at);
 	return rc;
 }

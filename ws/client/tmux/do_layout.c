@@ -51,19 +51,16 @@ static int next_named(const struct window *w, bool back)
 int do_select_layout(struct call *c)
 {
 	struct tmux *t = c->t;
-	struct place at;
 	bool own = c->row->name[0] == 's';
 	bool next = own ? args_has(&c->args, 'n') : c->row->name[0] == 'n';
 	bool back = own ? args_has(&c->args, 'p') : c->row->name[0] == 'p';
-	int rc = commands_target(c, own ? TARGET_PANE : TARGET_WINDOW, &at), which = -1;
-	if (rc != 0)
-		return rc;
-	struct window *w = at.window;
+	int which = -1;
+	struct window *w = c->at.window;
 	const char *name = c->args.count > 0 ? c->args.items[0] : NULL;
 	char *old = layout_text_write(&t->arena, w->layout);
 	w->zoomed = false;
 	if (args_has(&c->args, 'E')) {
-		layout_spread_out(w, at.pane);
+		layout_spread_out(w, c->at.pane);
 	} else if (next || back) {
 		apply_named(c, w, next_named(w, back));
 	} else {
@@ -120,31 +117,28 @@ static bool resize_to(struct call *c, const struct place *at, char letter)
 
 int do_resize_pane(struct call *c)
 {
-	struct place at;
-	int rc = commands_target(c, TARGET_PANE, &at), step = 1;
-	if (rc != 0)
-		return rc;
+	int step = 1;
 	if (args_has(&c->args, 'M') || args_has(&c->args, 'T'))
 		return tmux_error(c->t, "resize-pane -%c: not available here",
 			args_has(&c->args, 'M') ? 'M' : 'T');
 	if (args_has(&c->args, 'Z'))
-		return zoom(c, &at);
-	at.window->zoomed = false;
+		return zoom(c, &c->at);
+	c->at.window->zoomed = false;
 	if (c->args.count > 0 &&
 		!commands_number(c, "adjustment", c->args.items[0],
 			(const int[]){1, (int)MODEL_SIDE_MAX}, &step))
 		return 1;
-	if (!resize_to(c, &at, 'x') || !resize_to(c, &at, 'y'))
+	if (!resize_to(c, &c->at, 'x') || !resize_to(c, &c->at, 'y'))
 		return 1;
 	if (args_has(&c->args, 'L'))
-		layout_resize_pane(at.window, at.pane, CELL_ROW, -step);
+		layout_resize_pane(c->at.window, c->at.pane, CELL_ROW, -step);
 	else if (args_has(&c->args, 'R'))
-		layout_resize_pane(at.window, at.pane, CELL_ROW, step);
+		layout_resize_pane(c->at.window, c->at.pane, CELL_ROW, step);
 	else if (args_has(&c->args, 'U'))
-		layout_resize_pane(at.window, at.pane, CELL_COLUMN, -step);
+		layout_resize_pane(c->at.window, c->at.pane, CELL_COLUMN, -step);
 	else if (args_has(&c->args, 'D'))
-		layout_resize_pane(at.window, at.pane, CELL_COLUMN, step);
-	return backend_resize_panes(c->t, at.window);
+		layout_resize_pane(c->at.window, c->at.pane, CELL_COLUMN, step);
+	return backend_resize_panes(c->t, c->at.window);
 }
 
 /* Swap two panes of one window, or of two. */
@@ -201,12 +195,8 @@ int do_swap_pane(struct call *c)
 
 int do_rotate_window(struct call *c)
 {
-	struct place at;
 	struct pane *p;
-	int rc = commands_target(c, TARGET_WINDOW, &at);
-	if (rc != 0)
-		return rc;
-	struct window *w = at.window;
+	struct window *w = c->at.window;
 	unsigned n = model_count_panes(w), k = 0;
 	struct cell **cells = arena_alloc(&c->t->arena, n * sizeof *cells);
 	DL_FOREACH (w->panes, p)

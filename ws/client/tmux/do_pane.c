@@ -47,46 +47,39 @@ static struct pane *add_pane(
 
 int do_split_window(struct call *c)
 {
-	struct place at;
 	struct layout_split split;
-	int rc = commands_target(c, TARGET_PANE, &at);
-	if (rc != 0)
-		return rc;
 	if (args_has(&c->args, 'I'))
 		return tmux_error(c->t, "split-window -I: not available here");
-	if (!parse_split(c, &at, &split))
+	if (!parse_split(c, &c->at, &split))
 		return 1;
-	struct pane *p = add_pane(c, &at, &split);
+	struct pane *p = add_pane(c, &c->at, &split);
 	if (!p)
 		return 1;
-	if (spawn_pane(c, p, at.session) != 0) {
+	if (spawn_pane(c, p, c->at.session) != 0) {
 		backend_remove_pane(c->t, p);
 		return 1;
 	}
 	if (!args_has(&c->args, 'd'))
-		model_activate(at.window, p);
-	at.window->zoomed = args_has(&c->args, 'Z');
-	rc = backend_resize_panes(c->t, at.window);
-	at.pane = p;
+		model_activate(c->at.window, p);
+	c->at.window->zoomed = args_has(&c->args, 'Z');
+	int rc = backend_resize_panes(c->t, c->at.window);
+	c->at.pane = p;
 	if (args_has(&c->args, 'P'))
-		commands_print(c, &at, "#{session_name}:#{window_index}.#{pane_index}");
+		commands_print(c, &c->at, "#{session_name}:#{window_index}.#{pane_index}");
 	return rc;
 }
 
 int do_kill_pane(struct call *c)
 {
-	struct place at;
 	struct pane *p, *next;
-	int rc = commands_target(c, TARGET_PANE, &at);
-	if (rc != 0)
-		return rc;
+	int rc = 0;
 	if (!args_has(&c->args, 'a')) {
-		rc = backend_kill_pane(c->t, at.pane);
-		backend_remove_pane(c->t, at.pane);
+		rc = backend_kill_pane(c->t, c->at.pane);
+		backend_remove_pane(c->t, c->at.pane);
 		return rc;
 	}
-	DL_FOREACH_SAFE (at.window->panes, p, next) {
-		if (p == at.pane)
+	DL_FOREACH_SAFE (c->at.window->panes, p, next) {
+		if (p == c->at.pane)
 			continue;
 		rc |= backend_kill_pane(c->t, p);
 		backend_remove_pane(c->t, p);
@@ -134,53 +127,45 @@ static int find_neighbour(struct call *c, struct place *at)
 
 int do_last_pane(struct call *c)
 {
-	struct place at;
-	int rc = commands_target(c, TARGET_WINDOW, &at);
-	if (rc != 0)
-		return rc;
-	if (!at.window->last)
+	if (!c->at.window->last)
 		return tmux_error(c->t, "no last pane");
-	if (switch_input(c, at.window->last))
+	if (switch_input(c, c->at.window->last))
 		return 0;
-	at.window->zoomed = at.window->zoomed && args_has(&c->args, 'Z');
-	model_activate(at.window, at.window->last);
-	return backend_resize_panes(c->t, at.window);
+	c->at.window->zoomed = c->at.window->zoomed && args_has(&c->args, 'Z');
+	model_activate(c->at.window, c->at.window->last);
+	return backend_resize_panes(c->t, c->at.window);
 }
 
 int do_select_pane(struct call *c)
 {
-	struct place at;
-	int rc = commands_target(c, TARGET_PANE, &at);
 	const char *title = args_value(&c->args, 'T'), *style = args_value(&c->args, 'P');
-	if (rc != 0)
-		return rc;
 	if (args_has(&c->args, 'l')) {
-		if (!at.window->last)
+		if (!c->at.window->last)
 			return tmux_error(c->t, "no last pane");
-		at.pane = at.window->last;
+		c->at.pane = c->at.window->last;
 	}
 	if (args_has(&c->args, 'm') || args_has(&c->args, 'M')) {
-		bool same = c->t->model.marked == (int)at.pane->id;
-		c->t->model.marked = args_has(&c->args, 'M') || same ? -1 : (int)at.pane->id;
+		bool same = c->t->model.marked == (int)c->at.pane->id;
+		c->t->model.marked = args_has(&c->args, 'M') || same ? -1 : (int)c->at.pane->id;
 		return 0;
 	}
 	if (style) {
-		json_object_set_new(at.pane->options, "window-style", json_string(style));
-		json_object_set_new(at.pane->options, "window-active-style", json_string(style));
+		json_object_set_new(c->at.pane->options, "window-style", json_string(style));
+		json_object_set_new(c->at.pane->options, "window-active-style", json_string(style));
 	}
 	if (title && !args_has(&c->args, 'd') && !args_has(&c->args, 'e')) {
-		set_title(c, &at, title);
+		set_title(c, &c->at, title);
 		return 0;
 	}
 	if (style || args_has(&c->args, 'g'))
 		return 0;
-	find_neighbour(c, &at);
-	if (switch_input(c, at.pane))
+	find_neighbour(c, &c->at);
+	if (switch_input(c, c->at.pane))
 		return 0;
-	at.window->zoomed = at.window->zoomed &&
-		(args_has(&c->args, 'Z') || at.pane == at.window->active);
-	model_activate(at.window, at.pane);
-	return backend_resize_panes(c->t, at.window);
+	c->at.window->zoomed = c->at.window->zoomed &&
+		(args_has(&c->args, 'Z') || c->at.pane == c->at.window->active);
+	model_activate(c->at.window, c->at.pane);
+	return backend_resize_panes(c->t, c->at.window);
 }
 
 /* Restart the same program, unless another is given. */
@@ -214,32 +199,30 @@ static int respawn(struct call *c, struct pane *p, struct session *s)
 
 int do_respawn(struct call *c)
 {
-	struct place at;
 	struct pane *p, *next;
+	int rc = 0;
 	bool window = strcmp(c->row->name, "respawn-window") == 0;
-	int rc = commands_target(c, window ? TARGET_WINDOW : TARGET_PANE, &at);
-	if (rc != 0)
-		return rc;
-	bool alive = !at.pane->dead;
+	bool alive = !c->at.pane->dead;
 	if (window) {
 		alive = false;
-		DL_FOREACH (at.window->panes, p)
+		DL_FOREACH (c->at.window->panes, p)
 			alive = alive || !p->dead;
 	}
 	if (alive && !args_has(&c->args, 'k'))
 		return tmux_error(c->t, "%s failed: %s %s:%d%s still active",
 			window ? "respawn window" : "respawn pane", window ? "window" : "pane",
-			at.session->name, at.link->index,
+			c->at.session->name, c->at.link->index,
 			window ? ""
-			       : arena_print(&c->t->arena, ".%u", target_pane_index(c->t, at.pane)));
+			       : arena_print(
+					 &c->t->arena, ".%u", target_pane_index(c->t, c->at.pane)));
 	if (window) {
-		at.pane = at.window->panes;
-		DL_FOREACH_SAFE (at.window->panes, p, next) {
-			if (p == at.pane)
+		c->at.pane = c->at.window->panes;
+		DL_FOREACH_SAFE (c->at.window->panes, p, next) {
+			if (p == c->at.pane)
 				continue;
 			rc |= backend_kill_pane(c->t, p);
 			backend_remove_pane(c->t, p);
 		}
 	}
-	return rc != 0 ? rc : respawn(c, at.pane, at.session);
+	return rc != 0 ? rc : respawn(c, c->at.pane, c->at.session);
 }

@@ -203,23 +203,16 @@ int do_new_session(struct call *c)
 	return choose_size(c, &n) ? create(c, &n) : 1;
 }
 
-int do_has_session(struct call *c)
-{
-	struct place at;
-	return commands_target(c, TARGET_SESSION, &at);
-}
-
 int do_kill_session(struct call *c)
 {
-	struct place at;
 	struct session *s, *next;
-	int rc = commands_target(c, TARGET_SESSION, &at);
-	if (rc != 0 || args_has(&c->args, 'C'))
-		return rc;
+	int rc = 0;
+	if (args_has(&c->args, 'C'))
+		return 0;
 	if (!args_has(&c->args, 'a'))
-		return backend_kill_session(c->t, at.session);
+		return backend_kill_session(c->t, c->at.session);
 	DL_FOREACH_SAFE (c->t->model.sessions, s, next)
-		if (s != at.session)
+		if (s != c->at.session)
 			rc |= backend_kill_session(c->t, s);
 	return rc;
 }
@@ -235,17 +228,13 @@ int do_kill_server(struct call *c)
 
 int do_rename_session(struct call *c)
 {
-	struct place at;
-	int rc = commands_target(c, TARGET_SESSION, &at);
-	if (rc != 0)
-		return rc;
-	char *name = quote_session_name(&c->t->arena, format_at(c->t, &at, c->args.items[0]));
+	char *name = quote_session_name(&c->t->arena, format_at(c->t, &c->at, c->args.items[0]));
 	if (!*name)
 		return tmux_error(c->t, "invalid session: %s", c->args.items[0]);
 	const struct session *other = model_session_by_name(&c->t->model, name);
-	if (other && other != at.session)
+	if (other && other != c->at.session)
 		return tmux_error(c->t, "duplicate session: %s", name);
-	at.session->name = name;
+	c->at.session->name = name;
 	return 0;
 }
 
@@ -276,10 +265,8 @@ int do_no_client(struct call *c)
 	return tmux_error(c->t, "no current client");
 }
 
-/* Locks clients, and there are none. */
-int do_lock(struct call *c)
+int do_nothing(struct call *c)
 {
-	struct place at;
-	return strcmp(c->row->name, "lock-session") == 0 ? commands_target(c, TARGET_SESSION, &at)
-							 : 0;
+	(void)c;
+	return 0;
 }

@@ -136,44 +136,32 @@ static int kill_other_windows(struct call *c, const struct place *at)
 
 int do_kill_window(struct call *c)
 {
-	struct place at;
-	int rc = commands_target(c, TARGET_WINDOW, &at);
-	if (rc != 0)
-		return rc;
-	return args_has(&c->args, 'a') ? kill_other_windows(c, &at)
-				       : backend_kill_window(c->t, at.window);
+	return args_has(&c->args, 'a') ? kill_other_windows(c, &c->at)
+				       : backend_kill_window(c->t, c->at.window);
 }
 
 int do_unlink_window(struct call *c)
 {
-	struct place at;
-	int rc = commands_target(c, TARGET_WINDOW, &at);
-	if (rc != 0)
-		return rc;
-	if (!args_has(&c->args, 'k') && model_count_links_to(&c->t->model, at.window) == 1)
+	if (!args_has(&c->args, 'k') && model_count_links_to(&c->t->model, c->at.window) == 1)
 		return tmux_error(c->t, "window only linked to one session");
-	return backend_unlink(c->t, at.link);
+	return backend_unlink(c->t, c->at.link);
 }
 
 int do_select_window(struct call *c)
 {
-	struct place at;
 	bool own = strcmp(c->row->name, "select-window") == 0;
 	char kind = own ? args_has(&c->args, 'n') ? 'n'
 			: args_has(&c->args, 'p') ? 'p'
 			: args_has(&c->args, 'l') ? 'l'
 						  : 's'
 			: c->row->name[0];
-	int rc = commands_target(c, own ? TARGET_WINDOW : TARGET_SESSION, &at);
-	if (rc != 0)
-		return rc;
-	struct link *l = at.link, *current = at.session->current;
+	struct link *l = c->at.link, *current = c->at.session->current;
 	if (kind == 'n')
-		l = current->next ? current->next : at.session->links;
+		l = current->next ? current->next : c->at.session->links;
 	else if (kind == 'p')
 		l = current->prev;
 	else if (kind == 'l' || (kind == 's' && args_has(&c->args, 'T') && l == current))
-		l = model_last_link(at.session);
+		l = model_last_link(c->at.session);
 	if (kind == 'l' && !l)
 		return tmux_error(c->t, "no last window");
 	if (kind != 's' && kind != 'l' && l == current)
@@ -185,13 +173,10 @@ int do_select_window(struct call *c)
 
 int do_rename_window(struct call *c)
 {
-	struct place at;
-	int rc = commands_target(c, TARGET_WINDOW, &at);
-	if (rc != 0)
-		return rc;
-	at.window->name = quote_visible(&c->t->arena, format_at(c->t, &at, c->args.items[0]), false);
-	at.window->named = true;
-	json_object_set_new(at.window->options, "automatic-rename", json_string("off"));
+	c->at.window->name = quote_visible(
+		&c->t->arena, format_at(c->t, &c->at, c->args.items[0]), false);
+	c->at.window->named = true;
+	json_object_set_new(c->at.window->options, "automatic-rename", json_string("off"));
 	return 0;
 }
 
@@ -256,17 +241,14 @@ int do_swap_window(struct call *c)
 
 int do_resize_window(struct call *c)
 {
-	struct place at;
-	int rc = commands_target(c, TARGET_WINDOW, &at), step = 1;
+	int step = 1;
 	const int bounds[] = {1, (int)MODEL_SIDE_MAX};
-	if (rc != 0)
-		return rc;
 	if (c->args.count > 0 && !commands_number(c, "adjustment", c->args.items[0], bounds, &step))
 		return 1;
-	int cols = (int)at.window->cols, rows = (int)at.window->rows;
+	int cols = (int)c->at.window->cols, rows = (int)c->at.window->rows;
 	/* The size of the largest or smallest client: without clients, tmux uses default-size. */
 	if (args_has(&c->args, 'a') || args_has(&c->args, 'A'))
-		settings_parse_size(settings_get(c->t, at.session, "default-size"), &cols, &rows);
+		settings_parse_size(settings_get(c->t, c->at.session, "default-size"), &cols, &rows);
 	if (args_value(&c->args, 'x') &&
 		!commands_number(c, "width", args_value(&c->args, 'x'), bounds, &cols))
 		return 1;
@@ -277,10 +259,10 @@ int do_resize_window(struct call *c)
 	rows += args_has(&c->args, 'D') ? step : args_has(&c->args, 'U') && rows > step ? -step : 0;
 	cols = cols > (int)MODEL_SIDE_MAX ? (int)MODEL_SIDE_MAX : cols;
 	rows = rows > (int)MODEL_SIDE_MAX ? (int)MODEL_SIDE_MAX : rows;
-	at.window->zoomed = false;
-	layout_resize(at.window, cols, rows);
-	at.window->cols = (unsigned)cols;
-	at.window->rows = (unsigned)rows;
-	json_object_set_new(at.window->options, "window-size", json_string("manual"));
-	return backend_resize_panes(c->t, at.window);
+	c->at.window->zoomed = false;
+	layout_resize(c->at.window, cols, rows);
+	c->at.window->cols = (unsigned)cols;
+	c->at.window->rows = (unsigned)rows;
+	json_object_set_new(c->at.window->options, "window-size", json_string("manual"));
+	return backend_resize_panes(c->t, c->at.window);
 }

@@ -65,18 +65,14 @@ static pid_t start(char *const argv[])
 
 int do_pipe_pane(struct call *c)
 {
-	struct place at;
-	int rc = commands_target(c, TARGET_PANE, &at);
-	if (rc != 0)
-		return rc;
-	struct pane *p = at.pane;
+	struct pane *p = c->at.pane;
 	bool open_one = p->pipe > 0 && backend_process_start(p->pipe) == p->pipe_start_time;
 	backend_kill_pipe(p);
 	if (c->args.count == 0 || !*c->args.items[0] || (open_one && args_has(&c->args, 'o')))
 		return 0;
 	if (!p->info || p->dead)
 		return tmux_error(c->t, "target pane has exited");
-	struct format f = {.t = c->t, .at = at, .times = true, .silent = true};
+	struct format f = {.t = c->t, .at = c->at, .times = true, .silent = true};
 	char *offset = arena_print(&c->t->arena, "%" PRId64,
 		(int64_t)json_integer_value(json_object_get(p->info, "offset")));
 	bool in = args_has(&c->args, 'I'), out = args_has(&c->args, 'O') || !in;

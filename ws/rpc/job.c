@@ -68,10 +68,105 @@ static json_t *result_of(const struct job *j, const json_t *body)
 	return result;
 }
 
-void job_fail(struct job *j, const json_t *body, int status)
+/* Answer with the error that a reply's body (or NULL) and HTTP status stand for, and free j. */
+static void fail(struct job *j, const json_t *body, int status)
 {
 	answer(j, NULL, methods_row_error(j->row, body, status));
 }
+
+/*
+ * A stream from the client as the body. When the handler has consumed a chunk, the next one is
+ * requested, which acknowledges it.
+ */
+
+/* Abort the upload, answer with an error, and free j. */
+static void break_body(struct job *j, const char *why)
+{
+	json_t *body = json_pack("{s:s, s:s}", "code", "STREAM_ERROR", "message", why);
+	upload_abort(j->request, UPLOAD_BROKEN);
+	fail(j, body, 0);
+	json_decref(body);
+}
+
+/* Pass bytes to the handler as long as it wants them. May free j. */
+static void feed(struct job *j)
+{
+	struct request *r = request_ref(j->request);
+	struct jobs *all = j->all;
+	j->feeding = true;
+	/* If the transport is gone, the request was answered and j freed. */
+	while (r->transport && upload_wants_piece(r) && !j->body_broken) {
+		size_t n = j->piece_length < UPLOAD_PIECE_MAX ? j->piece_length : UPLOAD_PIECE_MAX;
+		const uint8_t *bytes = j->piece;
+		if (n > 0) {
+			j->piece += n;
+			j->piece_length -= n;
+			upload_pass(r, (const char *)bytes, n);
+		} else if (j->body_over) {
+			upload_finish(r);
+		} else if (!j->requested) {
+			j->requested = true;
+			rpc_reader_resume(j->reader);
+		} else {
+			break;
+		}
+	}
+	if (r->transport) {
+		j->feeding = false;
+		if (j->body_broken)
+			break_body(j, "The stream has broken off");
+	}
+	request_unref(r);
+	all->due(all->user);
+}
+
+/* The handler wants more bytes. May free j. */
+static void feed_body(struct job *j)
+{
+	if (!j->feeding)
+		feed(j);
+}
+
+static void on_body_piece(void *user, const uint8_t *bytes, size_t length)
+{
+	struct job *j = user;
+	j->piece = bytes;
+	j->piece_length = length;
+	j->requested = false;
+	j->silent = 0;
+	feed_body(j);
+}
+
+static void on_body_over(void *user)
+{
+	struct job *j = user;
+	j->reader = NULL;
+	j->body_over = true;
+	feed_body(j);
+}
+
+static void on_body_broken(void *user)
+{
+	struct job *j = user;
+	j->reader = NULL;
+	j->body_broken = true;
+	feed_body(j);
+}
+
+/* Read the request's body from a stream argument. Returns whether there is one. */
+static bool open_body(struct job *j)
+{
+	static const struct rpc_sink sink = {
+		.piece = on_body_piece, .complete = on_body_over, .broken = on_body_broken};
+	struct rpc_sink own = sink;
+	own.user = j;
+	j->reader = rpc_call_read(j->call, j->row->stream - 1, &own);
+	j->request->upload.live = true;
+	j->request->upload.length = UPLOAD_UNKNOWN;
+	return j->reader != NULL;
+}
+
+/* Answers of the request */
 
 /* The reply's body was parsed. body: taken; NULL: not JSON. */
 static void on_body(void *user, json_t *body)
@@ -80,7 +175,7 @@ static void on_body(void *user, json_t *body)
 	const struct reply *reply = &j->request->reply;
 	j->json_work = NULL;
 	if (reply->status >= 400)
-		job_fail(j, body, reply->status);
+		fail(j, body, reply->status);
 	else if (!body)
 		answer(j, NULL,
 			wire_error("Error", "The reply is not JSON", "INVALID_JSON_RESPONSE", NULL));
@@ -129,7 +224,7 @@ static void on_downloading(void *user)
 
 static void on_uploading(void *user)
 {
-	job_body_feed(user);
+	feed_body(user);
 }
 
 static const struct request_transport transport = {.answered = on_answered,
@@ -257,7 +352,7 @@ static void begin(struct jobs *all, struct rpc_call *c, const struct method_row 
 	r->transport_user = j;
 	rpc_call_set_data(c, j);
 	DL_APPEND(all->list, j);
-	if (row->stream > 0 && !job_body_open(j)) {
+	if (row->stream > 0 && !open_body(j)) {
 		job_end(j);
 		refuse_argument(c, "stream");
 		return;
@@ -301,7 +396,7 @@ void jobs_sweep(struct jobs *all, unsigned quiet_s)
 	struct job *j, *next;
 	DL_FOREACH_SAFE (all->list, j, next) {
 		if (upload_wants_piece(j->request) && j->silent++ >= JOB_SILENT_S)
-			job_body_break(j, "The stream was silent for too long");
+			break_body(j, "The stream was silent for too long");
 		else if (j->flow && j->request->stream.next && j->silent++ >= quiet_s)
 			send_keepalive(j);
 	}

@@ -30,9 +30,6 @@ struct job {
 /* Abandon the request and free j. */
 void job_end(struct job *j);
 
-/* Answer with the error that a reply's body (or NULL) and HTTP status stand for, and free j. */
-void job_fail(struct job *j, const json_t *body, int status);
-
 /* The arguments as JSON: bytes become {base64}, other special values null. A new reference. */
 json_t *job_arguments(const struct rpc_call *c);
 
@@ -41,12 +38,3 @@ void job_stream_events(struct job *j);
 
 /* job_stream.c: answer with the download that the request was answered with. */
 void job_stream_download(struct job *j);
-
-/* job_body.c: read the request's body from a stream argument. Returns whether there is one. */
-bool job_body_open(struct job *j);
-
-/* job_body.c: the handler wants more bytes. May free j. */
-void job_body_feed(struct job *j);
-
-/* job_body.c: abort the upload, answer with an error, and free j. */
-void job_body_break(struct job *j, const char *why);

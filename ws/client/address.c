@@ -101,14 +101,8 @@ static int run_url(struct cli *cli)
 {
 	static const struct option options[] = {{"token", no_argument, NULL, OPT_TOKEN}, {0}};
 	struct answer a;
-	int option;
-	bool with_token = false;
-	while ((option = cli_option(cli, ":", options)) != -1) {
-		if (option == '?')
-			return cli->status;
-		with_token = true;
-	}
-	if (!cli_expect_end(cli))
+	const char *with_token;
+	if (cli_only_option(cli, ":", options, &with_token) != 0 || !cli_expect_end(cli))
 		return cli->status;
 	int rc = connection_open(cli);
 	if (rc == 0 && with_token)

@@ -18,12 +18,10 @@ struct plan {
 
 static int parse_line(struct cli *cli, struct plan *p)
 {
-	int option;
-	while ((option = cli_option(cli, ":", options)) != -1) {
-		if (option == '?')
-			return cli->status;
-		p->all = true;
-	}
+	const char *all;
+	if (cli_only_option(cli, ":", options, &all) != 0)
+		return cli->status;
+	p->all = all;
 	const char *word = cli_argument(cli);
 	p->revoke = word && strcmp(word, "revoke") == 0;
 	if (word && !p->revoke)

@@ -239,14 +239,8 @@ static void print_names(const json_t *sessions)
 static int run_ls(struct cli *cli)
 {
 	static const struct option options[] = {{"names", no_argument, NULL, OPT_NAMES}, {0}};
-	int option;
-	bool names = false;
-	while ((option = cli_option(cli, ":", options)) != -1) {
-		if (option == '?')
-			return cli->status;
-		names = true;
-	}
-	if (!cli_expect_end(cli))
+	const char *names;
+	if (cli_only_option(cli, ":", options, &names) != 0 || !cli_expect_end(cli))
 		return cli->status;
 	return call_show(cli, "GET", strdup("/api/session/list"), NULL, "sessions",
 		names ? print_names : print_table);
@@ -299,15 +293,9 @@ static int run_kill(struct cli *cli)
 {
 	static const struct option options[] = {
 		{"signal", required_argument, NULL, OPT_SIGNAL}, {0}};
-	const char *signal = NULL, *id;
-	int option;
-	while ((option = cli_option(cli, ":s:", options)) != -1) {
-		if (option == '?')
-			return cli->status;
-		signal = optarg;
-	}
-	id = cli_required(cli, "SESSION");
-	if (!id)
+	const char *signal, *id;
+	if (cli_only_option(cli, ":s:", options, &signal) != 0 ||
+		!(id = cli_required(cli, "SESSION")))
 		return cli->status;
 	int rc = connection_open(cli), worst = rc;
 	for (; rc != CLI_NO_SERVER && id; id = cli_argument(cli)) {

@@ -62,14 +62,8 @@ static int stop_server(struct cli *cli)
 static int run_stop(struct cli *cli)
 {
 	static const struct option options[] = {{"kill", no_argument, NULL, OPT_KILL}, {0}};
-	int option;
-	bool all = false;
-	while ((option = cli_option(cli, ":", options)) != -1) {
-		if (option == '?')
-			return cli->status;
-		all = true;
-	}
-	if (!cli_expect_end(cli))
+	const char *all;
+	if (cli_only_option(cli, ":", options, &all) != 0 || !cli_expect_end(cli))
 		return cli->status;
 	if (cli->url)
 		return cli_usage(

@@ -182,6 +182,19 @@ int cli_option(struct cli *cli, const char *shorts, const struct option *own)
 	return option == ':' ? '?' : option;
 }
 
+int cli_only_option(
+	struct cli *cli, const char *shorts, const struct option *own, const char **ret_value)
+{
+	int option;
+	*ret_value = NULL;
+	while ((option = cli_option(cli, shorts, own)) != -1) {
+		if (option == '?')
+			return cli->status;
+		*ret_value = optarg ? optarg : "";
+	}
+	return 0;
+}
+
 const char *cli_argument(struct cli *cli)
 {
 	return optind < cli->argc ? cli->argv[optind++] : NULL;

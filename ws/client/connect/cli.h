@@ -82,6 +82,13 @@ struct command {
 int cli_option(struct cli *cli, const char *shorts, const struct option *own);
 
 /*
+ * Parse the options of a command with only one of its own. *ret_value: its value, "" if it has none;
+ * NULL: it is not given. Returns 0 or the exit status.
+ */
+int cli_only_option(
+	struct cli *cli, const char *shorts, const struct option *own, const char **ret_value);
+
+/*
  * Use the config file's server unless another one is named. Only needed to look at the choice
  * before the last cli_option() and connection_open(), which call it.
  */

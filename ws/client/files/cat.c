@@ -41,13 +41,9 @@ static int print_files(struct cli *cli, const char *session)
 
 static int run_cat(struct cli *cli)
 {
-	const char *session = NULL;
-	int option;
-	while ((option = cli_option(cli, ":s:", options)) != -1) {
-		if (option == '?')
-			return cli->status;
-		session = optarg;
-	}
+	const char *session;
+	if (cli_only_option(cli, ":s:", options, &session) != 0)
+		return cli->status;
 	if (optind >= cli->argc)
 		return cli_usage(cli, "PATH is missing");
 	int rc = connection_open(cli);

@@ -372,7 +372,6 @@ Test(exec, input_waits_while_the_first_prompt_is_drawn)
 	cr_assert_eq(s.executor.prompt, EXEC_PROMPT_COMING);
 	cr_assert_eq(exec_write(&s.executor, " -l", 3), 0);
 	cr_assert_str_eq(read_typed(), " -l");
-	finish_shell();
 }
 
 Test(exec, refused_requests)

@@ -42,8 +42,8 @@ Test(error_is_shortage, shortages_are_recognised)
 {
 	static const int shortages[] = {
 		-ENOSPC, -EDQUOT, -EMFILE, -ENFILE, -EAGAIN, -ERR_NO_TERMINAL, -ENOMEM};
-	static const int mistakes[] = {-EACCES, -ENOEXEC, -ELOOP, -ENAMETOOLONG, -E2BIG,
-		-ETXTBSY, -ENOENT, -ENOTDIR, -EINVAL, -EIO, 0};
+	static const int mistakes[] = {-EACCES, -ENOEXEC, -ELOOP, -ENAMETOOLONG, -E2BIG, -ETXTBSY,
+		-ENOENT, -ENOTDIR, -EINVAL, -EIO, 0};
 	for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++) {
 		cr_expect(error_is_shortage(shortages[i]));
 		cr_expect_str_neq(error_code_of(shortages[i]), "INTERNAL_ERROR");

@@ -52,6 +52,9 @@ export function request(base, {
 	return within(`a response to ${method} ${path}`, answer, timeout);
 }
 
+/** An agent that keeps one connection to this address. */
+export const keeping = (base) => new (base.startsWith('https:') ? https : http).Agent({ keepAlive: true, maxSockets: 1 });
+
 export class Api {
 	/** where(): the base URL at each call, as a restarted server may have another. */
 	constructor(where, { token, headers = {}, socketPath, ca } = {}) {

@@ -9,13 +9,14 @@ const read = (path) => {
 	}
 };
 
-/** A process can have an environment of a GiB. */
-function beginning(path, most = 1 << 20) {
+const scratch = Buffer.allocUnsafeSlow(1 << 20);
+
+/** The first MiB: a process can have an environment of a GiB. */
+function beginning(path) {
 	let fd;
 	try {
 		fd = openSync(path);
-		const buffer = Buffer.alloc(most);
-		return buffer.latin1Slice(0, readSync(fd, buffer));
+		return scratch.latin1Slice(0, readSync(fd, scratch));
 	} catch {
 		return '';
 	} finally {
@@ -61,6 +62,12 @@ export function descendants(pid) {
 
 /** Anonymous resident memory in bytes. */
 export const rssAnon = (pid) => parseInt(status(pid).RssAnon, 10) * 1024;
+
+/** Clock ticks that a process has used. */
+export function ticks(pid) {
+	const fields = read(`/proc/${pid}/stat`).replace(/^.*\) /, '').split(' ');
+	return Number(fields[11]) + Number(fields[12]);
+}
 
 export function descriptors(pid) {
 	const found = {};

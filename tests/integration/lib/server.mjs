@@ -6,10 +6,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Api } from './api.mjs';
+import { Api, keeping } from './api.mjs';
 import { TerminalClient } from './client.mjs';
 import { asUser, openBinary, ordinaryUser } from './other_user.mjs';
-import { noSandboxes } from './sandboxes.mjs';
 import { cmdline, kill, processesNaming } from './proc.mjs';
 import { slowness, until, within } from './until.mjs';
 
@@ -22,6 +21,7 @@ const sanitizerReport = /ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime er
 const kept = 4 << 20;
 /** Whether everything that servers start is in a sandbox (--isolate). */
 const isolated = process.env.RINGSIDE_ISOLATED === '1';
+const noSandboxes = isolated && (await import('./sandboxes.mjs')).noSandboxes; // looking for them starts a program
 const alive = new Set();
 
 /** Give a directory and its contents to a user. */
@@ -199,20 +199,35 @@ export class Server {
 
 	/** Wait for the prompt: output of a command comes a moment before it. */
 	untilPrompt(id) {
-		return until(`the prompt of ${id}`, async () =>
-			(await this.api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt', { interval: 3 });
+		return this.#polling((agent) => until(`the prompt of ${id}`, async () =>
+			(await this.api.call('GET', `/api/session/${id}/state`, undefined, { agent })).state.status === 'prompt', { interval: 5 }));
 	}
 
 	/** Wait until the session's output from `from` on matches; resolves with the match. */
 	async outputMatches(id, pattern, from = 0, options) {
+		let bytes = Buffer.alloc(0);
 		let text = '';
-		return until(() => `${pattern} in the output of ${id}, which is ${JSON.stringify(text.slice(-2000))}`,
-			async () => {
-				const answer = await this.api.raw('GET', `/api/session/${id}/output?from=${from}`);
-				if (answer.status === 416) from = answer.json.context.oldest; // the ring has dropped that
-				text = await this.api.text(id, from);
-				return pattern.exec(text);
-			}, options);
+		return this.#polling((agent) => until(() => `${pattern} in the output of ${id}, which is ${JSON.stringify(text.slice(-2000))}`, async () => {
+			const answer = await this.api.raw('GET', `/api/session/${id}/output?from=${from + bytes.length}`, undefined, { agent });
+			if (answer.status === 416) {
+				[from, bytes] = [answer.json.context.oldest, Buffer.alloc(0)]; // the ring has dropped that
+				return undefined;
+			}
+			assert.equal(answer.status, 200, answer.text);
+			bytes = Buffer.concat([bytes, answer.body]);
+			text = bytes.toString('utf8');
+			return pattern.exec(text);
+		}, options));
+	}
+
+	/** Call body with an agent that keeps a connection meanwhile. */
+	async #polling(body) {
+		const agent = keeping(this.base);
+		try {
+			return await body(agent);
+		} finally {
+			agent.destroy();
+		}
 	}
 
 	/** Type a command and return its output, which is between two marks. */
@@ -243,8 +258,11 @@ export class Server {
 		return processesNaming(this.root);
 	}
 
+	/** Returns how many there were. */
 	killLeftovers() {
-		for (const pid of this.leftovers()) kill(pid);
+		const left = this.leftovers();
+		for (const pid of left) kill(pid);
+		return left.length;
 	}
 
 	/** End everything; throws if the server failed or processes are left. */
@@ -287,12 +305,9 @@ export class Server {
 				this.child.kill('SIGKILL');
 				await this.ended;
 			}
-			this.killLeftovers();
+			await until('the end of killed processes', () => this.killLeftovers() === 0, { timeout: 5000 })
+				.catch((error) => problems.push(error.message));
 			alive.delete(this);
-			await until('the end of killed processes', () => {
-				this.killLeftovers();
-				return this.leftovers().length === 0;
-			}, { timeout: 5000 }).catch((error) => problems.push(error.message));
 			rmSync(this.root, { recursive: true, force: true, maxRetries: 3 });
 		}
 		assert.deepEqual(problems, [], problems.join('\n'));
@@ -314,7 +329,7 @@ process.on('SIGINT', abandon);
 
 /** Why tests are skipped in this run, or false; see scenario(). */
 export const skipReason = ({ memory = false, pids = false } = {}) => (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it does not measure memory')
-	|| (isolated && (noSandboxes || (pids && 'pids differ in a sandbox')));
+	|| noSandboxes || (isolated && pids && 'pids differ in a sandbox');
 
 /**
  * A test with a new server. options: those of Server, and timeout (ms), skip, start (false: the body starts it), mayHaveDied

@@ -1,7 +1,7 @@
 // The activity of sessions, in lists and their events, with real programs.
 import assert from 'node:assert/strict';
-import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const PATH = '/api/session/events?activity=1';
@@ -33,7 +33,7 @@ class Follower {
 
 const isIdle = ({ status, block }) => status === 'prompt' && block?.state !== 'running';
 
-scenario('activity of people and programs is reported as it happens', async (server) => {
+shared('activity of people and programs is reported as it happens', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const list = new Follower(server);
 	const idle = await list.reaches('a prompt', 's', isIdle);
@@ -70,7 +70,7 @@ scenario('activity of people and programs is reported as it happens', async (ser
 	assert.ok(plain.events.every(({ type }) => type === 'sessions'));
 });
 
-scenario('unseen output, and what a link may not see', async (server) => {
+shared('unseen output, and what a link may not see', async (server) => {
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
 	const { token } = (await server.api.call('POST', '/api/session/s/links', { role: 'viewer' }));
@@ -96,7 +96,7 @@ scenario('unseen output, and what a link may not see', async (server) => {
 	assert.equal(again.unread, false);
 });
 
-scenario('hostile texts stay text and are shortened', async (server) => {
+shared('hostile texts stay text and are shortened', async (server) => {
 	await server.session({ id: 's' });
 	const list = new Follower(server);
 	await list.reaches('a prompt', 's', isIdle);

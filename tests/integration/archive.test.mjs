@@ -10,6 +10,7 @@ import { rssAnon } from './lib/proc.mjs';
 import { asUser, startAs } from './lib/other_user.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const url = (name, query = '') => `/api/file/${name.split('/').map(encodeURIComponent).join('/')}?sessionId=s${query}`;
@@ -98,7 +99,7 @@ function fillDirectory(dir) {
 	utimesSync(path.join(dir, 'closed'), 1_100_000_000, 1_100_000_000);
 }
 
-scenario('a directory is sent as an archive that tar unpacks, and restored from it', async (server) => {
+shared('a directory is sent as an archive that tar unpacks, and restored from it', async (server) => {
 	const at = await openSession(server);
 	mkdirSync(at('from'));
 	fillDirectory(at('from'));
@@ -127,7 +128,7 @@ scenario('a directory is sent as an archive that tar unpacks, and restored from 
 	}
 });
 
-scenario('Accept and Content-Type select an archive too', async (server) => {
+shared('Accept and Content-Type select an archive too', async (server) => {
 	const at = await openSession(server);
 	mkdirSync(at('dir'));
 	writeFileSync(at('dir', 'file'), 'x');
@@ -149,7 +150,7 @@ scenario('Accept and Content-Type select an archive too', async (server) => {
 	assert.ok(readFileSync(at('kept.tar')).equals(bytes));
 });
 
-scenario('an archive is merged into a directory, or replaces it', async (server) => {
+shared('an archive is merged into a directory, or replaces it', async (server) => {
 	const at = await openSession(server);
 	mkdirSync(at('dir', 'sub'), { recursive: true });
 	writeFileSync(at('dir', 'kept'), 'kept');
@@ -186,7 +187,7 @@ scenario('an archive is merged into a directory, or replaces it', async (server)
 	assert.deepEqual(readdirSync(server.cwd, { recursive: true }).filter((name) => hidden.test(path.basename(name))), []);
 });
 
-scenario('archives that escape, contain special files or conflict are refused and change nothing', async (server) => {
+shared('archives that escape, contain special files or conflict are refused and change nothing', async (server) => {
 	const at = await openSession(server);
 	mkdirSync(at('dir', 'sub'), { recursive: true });
 	writeFileSync(at('dir', 'file'), 'before');
@@ -223,7 +224,7 @@ scenario('archives that escape, contain special files or conflict are refused an
 	assert.equal(readlinkSync(at('dir', 'away')), '/etc');
 });
 
-scenario('more implied directories than the limit', { timeout: 300_000 }, async (server) => {
+shared('more implied directories than the limit', { timeout: 300_000 }, async (server) => {
 	const at = await openSession(server);
 	const most = times(0, 4300);
 	const entries = Array.from({ length: most }, (_, i) => ({ name: `${i.toString(36)}/${'d/'.repeat(47)}`, type: '5' }));
@@ -233,7 +234,7 @@ scenario('more implied directories than the limit', { timeout: 300_000 }, async 
 	assert.equal(existsSync(at('dir')), !most);
 });
 
-scenario('an aborted upload and a killed server leave the directory unchanged', async (server) => {
+shared('an aborted upload and a killed server leave the directory unchanged', async (server) => {
 	const at = await openSession(server);
 	mkdirSync(at('dir'));
 	writeFileSync(at('dir', 'file'), 'before');
@@ -267,7 +268,7 @@ scenario('an aborted upload and a killed server leave the directory unchanged', 
 	assert.deepEqual(readdirSync(at('dir')).sort(), ['file', 'other']);
 });
 
-scenario('twenty uploads at once into one directory', async (server) => {
+shared('twenty uploads at once into one directory', async (server) => {
 	const at = await openSession(server);
 	mkdirSync(at('dir'));
 	const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => put(server, 'dir', archive({ name: `f${i}`, body: `${i}` }, { name: 'shared/one', body: `${i}` }), `&format=tar${i % 4 === 3 ? '&replace=1' : ''}`)));
@@ -319,7 +320,7 @@ async function take(answer) {
 	return { whole, bytes: Buffer.concat(chunks) };
 }
 
-scenario('a file that changes while it is read is reported', async (server) => {
+shared('a file that changes while it is read is reported', async (server) => {
 	const at = await openSession(server);
 	mkdirSync(at('dir'));
 	for (const [query, ends] of [['', false], ['&unreadable=skip', true]]) {
@@ -336,7 +337,7 @@ scenario('a file that changes while it is read is reported', async (server) => {
 	await until('the message in the log', () => /left out of an archive" count=1 first=a error="its size has changed/.test(server.stderr));
 });
 
-scenario('clients that do not read cost no thread and little memory; 100,000 files both ways', { timeout: 300_000 }, async (server) => {
+shared('clients that do not read cost no thread and little memory; 100,000 files both ways', { timeout: 300_000 }, async (server) => {
 	const at = await openSession(server);
 	const many = sanitized ? 20_000 : 100_000;
 	for (let d = 0; d < many / 1000; d++) {

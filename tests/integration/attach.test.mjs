@@ -5,7 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { cli, environment, withScreen } from './lib/cli.mjs';
 import { kill, processesNaming, cmdline } from './lib/proc.mjs';
-import { binary, scenario } from './lib/server.mjs';
+import { binary } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { stays, until } from './lib/until.mjs';
 
 const attached = (server, id, count = 1) => until(`${count} attached to ${id}`,
@@ -25,7 +26,7 @@ async function detach(screen) {
 const client = (server) => processesNaming(server.root).find((pid) => /ringside attach/.test(cmdline(pid))
 	&& !/bash|tmux/.test(cmdline(pid)));
 
-scenario('colours, typing, the size of the window, and the restored terminal', async (server) => {
+shared('colours, typing, the size of the window, and the restored terminal', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, { cols: 90, rows: 20 }, async (screen) => {
 		const modes = path.join(server.root, 'modes');
@@ -51,7 +52,7 @@ scenario('colours, typing, the size of the window, and the restored terminal', a
 	await attached(server, 'box', 0);
 });
 
-scenario('the existing screen is drawn once, with the scrollback', async (server) => {
+shared('the existing screen is drawn once, with the scrollback', async (server) => {
 	await server.session({ id: 'box' });
 	await cli(server, ['exec', 'box', 'printf "line%d\\n" {1..100}']);
 	await withScreen(server, { cols: 100, rows: 30 }, async (screen) => {
@@ -67,7 +68,7 @@ scenario('the existing screen is drawn once, with the scrollback', async (server
 	});
 });
 
-scenario('all modes that a session has set are reset again', async (server) => {
+shared('all modes that a session has set are reset again', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, {}, async (screen) => {
 		const names = ['alternate_on', 'mouse_any_flag', 'mouse_button_flag', 'mouse_standard_flag', 'mouse_sgr_flag',
@@ -95,7 +96,7 @@ scenario('all modes that a session has set are reset again', async (server) => {
 	});
 });
 
-scenario('input typed before the session is ready reaches it once, in order', async (server) => {
+shared('input typed before the session is ready reaches it once, in order', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, {}, async (screen) => {
 		kill(server.pid, 'SIGSTOP');
@@ -111,7 +112,7 @@ scenario('input typed before the session is ready reaches it once, in order', as
 	});
 });
 
-scenario('it reconnects when the server is back', async (server) => {
+shared('it reconnects when the server is back', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, {}, async (screen) => {
 		await attach(server, screen, 'box');
@@ -147,7 +148,7 @@ scenario('it reconnects when the server is back', async (server) => {
 	});
 });
 
-scenario('keys: it uses only the detach key, in all its forms', async (server) => {
+shared('keys: it uses only the detach key, in all its forms', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, {}, async (screen) => {
 		await attach(server, screen, 'box', '--detach-key', 'C-]');
@@ -179,7 +180,7 @@ scenario('keys: it uses only the detach key, in all its forms', async (server) =
 	});
 });
 
-scenario('a read-only client', async (server) => {
+shared('a read-only client', async (server) => {
 	await server.session({ id: 'box', cols: 60, rows: 10 });
 	await withScreen(server, {}, async (screen) => {
 		await attach(server, screen, 'box', '--read-only');
@@ -192,7 +193,7 @@ scenario('a read-only client', async (server) => {
 	});
 });
 
-scenario('the end of the session and of its shell, and stopping', async (server) => {
+shared('the end of the session and of its shell, and stopping', async (server) => {
 	await server.session({ id: 'one' });
 	await server.session({ id: 'two' });
 	await withScreen(server, {}, async (screen) => {
@@ -221,7 +222,7 @@ scenario('the end of the session and of its shell, and stopping', async (server)
 	assert.match(pipe.stderr, /must be a terminal/);
 });
 
-scenario('new --attach; attach without a name uses the latest session', async (server) => {
+shared('new --attach; attach without a name uses the latest session', async (server) => {
 	await withScreen(server, {}, async (screen) => {
 		await screen.line('ringside new --attach made');
 		await attached(server, 'made').catch(() => {});
@@ -271,7 +272,7 @@ const elsewhere = {
 	'the window': '\\033[8;10;10t', printing: '\\033[5i', 'a locked keyboard': '\\033[2h',
 };
 
-scenario("a program in the session reaches the terminal's screen, but nothing beyond it", async (server) => {
+shared("a program in the session reaches the terminal's screen, but nothing beyond it", async (server) => {
 	await server.session({ id: 'box' });
 	const everything = Object.values(elsewhere).join('-');
 	for (const [options, allowed] of [[[], 0], [['--clipboard'], 4]]) {
@@ -305,7 +306,7 @@ const asked = '\x1b[c \x1b[>c \x1b[5n \x1b[6n \x1b[?6n \x1b[?1$p \x1b[>q \x1b[?u
 	+ ' \x1b]52;c;?\x07 \x1b]5522;type=read\x07 \x1b]99;i=1:p=?;\x07 \x1b]1337;ReportCellSize\x07 \x1b_Gi=31,a=q;AAAA\x1b\\ \x1bP$qm\x1b\\'
 	+ ' \x1bP+q544e\x1b\\ \x1bZ \x05 \x9b6n \xc2\x9b6n \x1b[\xc3\xa96n \xc2\x9a \x1bPtmux;\x1b\x1b[6n\x1b\\';
 
-scenario('a terminal that replies to every query types nothing: live, redrawn or resumed', async (server) => {
+shared('a terminal that replies to every query types nothing: live, redrawn or resumed', async (server) => {
 	await server.session({ id: 'box' });
 	assert.ok(answer(asked).length > 150, 'this terminal never replies, so the test proves nothing');
 	writeFileSync(path.join(server.cwd, 'asked'), Buffer.from(asked, 'latin1'));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { withScreen } from './lib/cli.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const attached = (server, id) => until(`a client attached to ${id}`, async () => (await server.api.get(id)).clients === 1);
@@ -28,7 +28,7 @@ async function openWay(server) {
 	return { port: way.address().port, lost, loses, cut, close: () => (cut(), way.close()) };
 }
 
-scenario('input that a broken connection has lost arrives exactly once', async (server) => {
+shared('input that a broken connection has lost arrives exactly once', async (server) => {
 	await server.session({ id: 'box' });
 	const way = await openWay(server);
 	await withScreen(server, {}, async (screen) => {
@@ -58,7 +58,7 @@ scenario('input that a broken connection has lost arrives exactly once', async (
 	way.close();
 });
 
-scenario('input for a deleted session is not typed into a new session of the same id', async (server) => {
+shared('input for a deleted session is not typed into a new session of the same id', async (server) => {
 	await server.session({ id: 'box' });
 	const way = await openWay(server);
 	await withScreen(server, {}, async (screen) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { cli, withScreen } from './lib/cli.mjs';
 import { cert, key } from './lib/certificate.mjs';
 import { cmdline, processesNaming } from './lib/proc.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const share = async (server, ...options) => (await cli(server, ['share', ...options])).stdout.trim();
@@ -15,7 +15,7 @@ async function detach(screen) {
 	await screen.shows(/detached\]\n(.*\n)*status=0/);
 }
 
-scenario("a link of a driver, one of a viewer, and the owner's address", async (server) => {
+shared("a link of a driver, one of a viewer, and the owner's address", async (server) => {
 	await server.session({ id: 'other' });
 	await server.session({ id: 'box' });
 	await server.api.input('other', ':\r');
@@ -49,7 +49,7 @@ scenario("a link of a driver, one of a viewer, and the owner's address", async (
 	});
 });
 
-scenario('invalid links, and two links', async (server) => {
+shared('invalid links, and two links', async (server) => {
 	for (const [args, says] of [
 		[[`${server.base}/`], /a link is an address/],
 		[[`${server.base}/#link=`], /a link is an address/],
@@ -71,7 +71,7 @@ scenario('invalid links, and two links', async (server) => {
 	assert.doesNotMatch(stderr + server.stderr, /hidden/);
 });
 
-scenario('TLS is verified before anything is sent', async (server) => {
+shared('TLS is verified before anything is sent', async (server) => {
 	await server.session({ id: 'box' });
 	await server.kill('SIGTERM');
 	await server.start({ args: ['--tls-cert', cert, '--tls-key', key] });

@@ -1,7 +1,7 @@
 // `ringside attach --prefix`: commands of the prefix key, and switching to another session.
 import assert from 'node:assert/strict';
 import { cli, withScreen } from './lib/cli.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const attached = (server, id, count = 1) => until(`${count} attached to ${id}`,
@@ -20,7 +20,7 @@ async function attach(server, screen, id, ...options) {
 	await at(screen, id);
 }
 
-scenario('prefix commands: next, previous, detach, a literal prefix, and unknown keys', async (server) => {
+shared('prefix commands: next, previous, detach, a literal prefix, and unknown keys', async (server) => {
 	for (const id of ['anna', 'berta']) await server.session({ id });
 	await withScreen(server, { cols: 90, rows: 20 }, async (screen) => {
 		await attach(server, screen, 'anna');
@@ -53,7 +53,7 @@ scenario('prefix commands: next, previous, detach, a literal prefix, and unknown
 		assert.match((await cli(server, ['attach', option, 'anna'])).stderr, says);
 });
 
-scenario('a list of sessions, help, a new session, and ending one; no output is lost', async (server) => {
+shared('a list of sessions, help, a new session, and ending one; no output is lost', async (server) => {
 	await server.session({ id: 'anna' });
 	await server.session({ id: 'berta', name: 'b\u6f22ig' });
 	await withScreen(server, { cols: 90, rows: 20 }, async (screen) => {

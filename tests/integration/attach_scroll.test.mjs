@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { withScreen } from './lib/cli.mjs';
 import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 async function attach(server, screen, id) {
@@ -15,7 +16,7 @@ const shown = async (screen) => (await screen.text()).split('\n');
 /** Wait until this is the top line. */
 const top = (screen, wanted) => until(`${wanted} at the top`, async () => (await shown(screen))[0] === wanted);
 
-scenario('scrolling: lines, pages, both ends, and back to the running session', async (server) => {
+shared('scrolling: lines, pages, both ends, and back to the running session', async (server) => {
 	await server.session({ id: 'anna' });
 	await withScreen(server, { cols: 80, rows: 20 }, async (screen) => {
 		await attach(server, screen, 'anna');
@@ -58,7 +59,7 @@ scenario('scrolling: lines, pages, both ends, and back to the running session', 
 	});
 });
 
-scenario('searching, colours, other widths, and no server', async (server) => {
+shared('searching, colours, other widths, and no server', async (server) => {
 	await server.session({ id: 'anna' });
 	await withScreen(server, { cols: 80, rows: 20 }, async (screen) => {
 		await attach(server, screen, 'anna');

@@ -1,7 +1,7 @@
 // `ringside attach --status`: the session drawn from the server's screens, with a status line below.
 import assert from 'node:assert/strict';
 import { withScreen } from './lib/cli.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const COLS = 90, ROWS = 20;
@@ -16,7 +16,7 @@ async function attach(server, screen, id, ...options) {
 	await attached(server, id);
 }
 
-scenario('a status line: input arrives exactly once, across switches, another session and a killed server', async (server) => {
+shared('a status line: input arrives exactly once, across switches, another session and a killed server', async (server) => {
 	for (const id of ['anna', 'berta']) await server.session({ id });
 	await withScreen(server, { cols: COLS, rows: ROWS }, async (screen) => {
 		await attach(server, screen, 'anna', '--status');
@@ -71,7 +71,7 @@ scenario('a status line: input arrives exactly once, across switches, another se
 	});
 });
 
-scenario('a status line: modes, a flood, a drain, and read-only clients', async (server) => {
+shared('a status line: modes, a flood, a drain, and read-only clients', async (server) => {
 	await server.session({ id: 'anna' });
 	await server.session({ id: 'berta' });
 	await withScreen(server, { cols: COLS, rows: ROWS }, async (screen) => {

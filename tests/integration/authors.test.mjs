@@ -1,7 +1,7 @@
 // The server determines the author of a command. The client's label is only shown beside it.
 import assert from 'node:assert/strict';
 import { cli } from './lib/cli.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 /** Wait for `count` finished blocks of s; those that have waited for the shell are left out. */
@@ -10,7 +10,7 @@ const blocks = (api, count, query = '') => until(`${count} blocks`, async () => 
 	return list.length === count && list;
 });
 
-scenario('no client can pass for another', async (server) => {
+shared('no client can pass for another', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const { token, link } = await api.link('s', 'driver', 60_000);
@@ -60,7 +60,7 @@ scenario('no client can pass for another', async (server) => {
 	assert.deepEqual([again.author, again.label], [author, 'owner']);
 });
 
-scenario('the author of a waiting command may cancel it, also while another client has a lease', async (server) => {
+shared('the author of a waiting command may cancel it, also while another client has a lease', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const { token } = await api.link('s', 'driver', 60_000);

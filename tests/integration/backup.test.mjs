@@ -9,6 +9,7 @@ import { everyTransport } from '../sandbox/local.mjs';
 import { mounted } from './lib/mounted.mjs';
 import { cmdline, kill, processesNaming, status } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const root = process.getuid() === 0;
@@ -40,7 +41,7 @@ async function saved(server, dir, body = {}) {
 }
 
 for (const [transport, make] of Object.entries(everyTransport))
-	scenario(`the published client saves and restores, over ${transport}`, {}, async (server) => {
+	shared(`the published client saves and restores, over ${transport}`, async (server) => {
 		const client = make(server), dir = project(server);
 		try {
 			await client.utils.createSession({ id: 's', cwd: server.cwd });
@@ -64,7 +65,7 @@ for (const [transport, make] of Object.entries(everyTransport))
 		}
 	});
 
-scenario('excluded files', {}, async (server) => {
+shared('excluded files', async (server) => {
 	const dir = project(server);
 	const without = async (body) => listed(await saved(server, dir, body));
 	const but = (gone) => everything.filter((name) => !gone.test(name));
@@ -83,7 +84,7 @@ scenario('excluded files', {}, async (server) => {
 	for (const format of ['gzip', 'lz4', 'zstd']) await saved(server, dir, { compression: { format, threads: 1000000 } });
 });
 
-scenario('a backup needs only a directory, and excludes archives in the workspace', {}, async (server) => {
+shared('a backup needs only a directory, and excludes archives in the workspace', async (server) => {
 	project(server);
 	const { status, json, text } = await post(server, 'create', { dir: server.cwd });
 	assert.equal(status, 200, text);
@@ -108,7 +109,7 @@ scenario('a backup needs only a directory, and excludes archives in the workspac
 	}
 });
 
-scenario('refused requests', {}, async (server) => {
+shared('refused requests', async (server) => {
 	const dir = project(server), archivePath = archive(server);
 	await saved(server, dir);
 	for (const body of [
@@ -162,7 +163,7 @@ function forge(server, name, make, from, to) {
 	return file;
 }
 
-scenario('hostile archives change nothing', {}, async (server) => {
+shared('hostile archives change nothing', async (server) => {
 	const dir = path.join(server.cwd, 'd'), outside = path.join(server.root, 'outside');
 	mkdirSync(outside);
 	mkdirSync(dir);
@@ -304,7 +305,7 @@ scenario('the disk is full', { skip: disk ? false : 'a small file system cannot 
 	assert.ok(existsSync(archive(server)));
 });
 
-scenario('links are checked by their target, and files with several names keep their mode', {}, async (server) => {
+shared('links are checked by their target, and files with several names keep their mode', async (server) => {
 	const dir = path.join(server.cwd, 'dir'), link = path.join(server.cwd, 'link');
 	mkdirSync(dir);
 	writeFileSync(path.join(dir, 'file'), 'saved', { mode: 0o400 });
@@ -320,7 +321,7 @@ scenario('links are checked by their target, and files with several names keep t
 	}
 });
 
-scenario('mounts inside a directory are not emptied', { skip: disk ? false : 'nothing can be mounted here' }, async (server) => {
+shared('mounts inside a directory are not emptied', { skip: disk ? false : 'nothing can be mounted here' }, async (server) => {
 	// Of the same file system, and with a name that is hard to parse.
 	const dir = path.join(server.cwd, 'dir 1'), below = path.join(dir, 'a 2 %s \\3'), source = path.join(server.cwd, 'source');
 	mkdirSync(below, { recursive: true });
@@ -338,7 +339,7 @@ scenario('mounts inside a directory are not emptied', { skip: disk ? false : 'no
 	assert.equal((await post(server, 'restore', { dir, archivePath: archive(server) })).status, 200);
 });
 
-scenario('twenty at once', {}, async (server) => {
+shared('twenty at once', async (server) => {
 	const dir = path.join(server.cwd, 'large');
 	large(dir, 24);
 	await saved(server, dir);

@@ -7,16 +7,18 @@ import path from 'node:path';
 import { everyTransport } from '../sandbox/local.mjs';
 import * as certificate from './lib/certificate.mjs';
 import { scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { Store } from './lib/store.mjs';
+import { together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
-const trusting = { env: { SSL_CERT_FILE: certificate.cert } };
+const trusting = together({ env: { SSL_CERT_FILE: certificate.cert } });
 const SIGNATURE = 'X-Amz-Signature=5ec7e7';
 
 /** A scenario with a store; misbehave: see lib/store.mjs. */
 function stored(name, misbehave, body, options = {}) {
-	scenario(name, { ...trusting, ...options }, async (server) => {
+	trusting(name, options, async (server) => {
 		const store = await new Store({ certificate, misbehave }).open();
 		try {
 			await body(server, store);
@@ -52,7 +54,7 @@ const after = async (request, reply) => {
 };
 
 stored('the parts of a large archive arrive unchanged, in any order', undefined, async (server, store) => {
-	const { bytes, archivePath } = archived(server, (9 << 20) + 12345), parts = cut(store, bytes.length, 100_000);
+	const { bytes, archivePath } = archived(server, (times(2, 9) << 20) + 12345), parts = cut(store, bytes.length, 100_000);
 	const { status, json, text } = await upload(server, { archivePath, parts: [...parts].reverse() });
 	assert.equal(status, 200, text);
 	assert.ok(json.success);

@@ -6,11 +6,10 @@ import path from 'node:path';
 import { ControlClient } from './lib/control.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { long, times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const id = 's';
-const shared = together();
 
 const exec = (server, command, fields = {}, of = id) => server.api.call('POST', `/api/session/${of}/exec`, { command, queue: true, ...fields }).then(({ data }) => data);
 const blocks = async (server) => (await server.api.call('GET', `/api/session/${id}/blocks?limit=1000`)).blocks;

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { typeLine } from './lib/blocks.mjs';
 import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const id = 's';
@@ -15,7 +16,7 @@ const exec = (server, command, fields) => server.api.call('POST', `/api/session/
 const type = (server, line) => typeLine(server, id, line);
 const outputOf = async (server, block, query = '') => (await server.api.raw('GET', `/api/session/${id}/blocks/${block.id}/output${query}`)).text;
 
-scenario('commands of people: text, result, directory, range, output', async (server) => {
+shared('commands of people: text, result, directory, range, output', async (server) => {
 	await server.session({ id });
 	let b = await type(server, 'echo one; false | (exit 3)');
 	assert.deepEqual([b.command, b.exitCode, b.pipeStatus, b.by, b.author, b.outputExact, b.inRing],
@@ -47,7 +48,7 @@ scenario('commands of people: text, result, directory, range, output', async (se
 	for (const each of all) assert.deepEqual((await server.api.call('GET', `/api/session/${id}/blocks/${each.id}`)).block, each);
 });
 
-scenario('commands of programs are listed too', async (server) => {
+shared('commands of programs are listed too', async (server) => {
 	await server.session({ id });
 	await type(server, 'echo typed');
 	const e = await exec(server, 'seq 1000 | cat; (exit 4)', { label: 'robot' });
@@ -63,7 +64,7 @@ scenario('commands of programs are listed too', async (server) => {
 	await until('the end of the block', async () => (await blocks(server, '?state=running')).length === 0);
 });
 
-scenario('events: in order, with offsets', async (server) => {
+shared('events: in order, with offsets', async (server) => {
 	const { api } = server;
 	await server.session({ id });
 	const { offset } = await api.get(id);
@@ -104,7 +105,7 @@ async function linesOf(server, block) {
 
 const found = async (server, text) => (await blocks(server, `?text=${encodeURIComponent(text)}`)).at(-1);
 
-scenario('the lines of a block: scrolled, rewrapped, after a restart, cleared', async (server) => {
+shared('the lines of a block: scrolled, rewrapped, after a restart, cleared', async (server) => {
 	await server.session({ id, cols: 80, rows: 24 });
 	await server.api.input(id, "PS1='me$ '\r");
 	await type(server, 'echo alpha');

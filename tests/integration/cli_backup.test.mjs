@@ -4,14 +4,14 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { cli } from './lib/cli.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const USAGE = 2, FAILED = 125;
 const listed = (file) => execFileSync('unsquashfs', ['-lc', file], { encoding: 'utf8' }).split('\n')
 	.map((line) => line.replace(/^squashfs-root\/?/, '')).filter(Boolean).sort();
 
-scenario('create and restore', {}, async (server) => {
+shared('create and restore', async (server) => {
 	const at = (...names) => path.join(server.cwd, ...names);
 	mkdirSync(at('project ü/deep'), { recursive: true });
 	for (const name of ['file', 'a.log', 'deep/b.log', 'deep/c']) writeFileSync(at('project ü', name), name);
@@ -41,7 +41,7 @@ scenario('create and restore', {}, async (server) => {
 	assert.ok(existsSync(at('new/a.log')) && !existsSync(at('new/one')));
 });
 
-scenario('errors name the cause', {}, async (server) => {
+shared('errors name the cause', async (server) => {
 	mkdirSync(path.join(server.cwd, 'dir'));
 	const bad = async (code, pattern, args) => {
 		const result = await cli(server, ['backup', ...args]);
@@ -60,7 +60,7 @@ scenario('errors name the cause', {}, async (server) => {
 	await bad(FAILED, /Each must be a path/, ['create', '--exclude', '..', 'dir']);
 });
 
-scenario('Ctrl-C cancels it', {}, async (server) => {
+shared('Ctrl-C cancels it', async (server) => {
 	const dir = path.join(server.cwd, 'dir');
 	mkdirSync(dir);
 	// Many bytes to read, but no work for the disk.

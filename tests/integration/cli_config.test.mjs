@@ -7,12 +7,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cli, socketOf } from './lib/cli.mjs';
 import { scenario } from './lib/server.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const example = readFileSync(path.join(root, 'ws/client/config.example'), 'utf8');
-
-const shared = together();
 
 /** Write a config file; returns functions that use it. No other server is named. */
 function config(server, ...lines) {

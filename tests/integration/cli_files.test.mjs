@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, createReadStream, existsSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync, readlinkSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, createReadStream, existsSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { cli, environment } from './lib/cli.mjs';
 import { rssAnon } from './lib/proc.mjs';
 import { binary, sanitized, scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const USAGE = 2, NO_SERVER = 69, FAILED = 125;
@@ -15,6 +16,7 @@ const some = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i * 31 % 257)
 /** A session `s` with a directory, and a local directory: [there(...names), here(...names)]. */
 async function openSession(server) {
 	await server.session({ id: 's', cwd: server.cwd });
+	rmSync(path.join(server.root, 'here'), { recursive: true, force: true });
 	mkdirSync(path.join(server.root, 'here'));
 	return [(...names) => path.join(server.cwd, ...names), (...names) => path.join(server.root, 'here', ...names)];
 }
@@ -51,7 +53,7 @@ const sparse = (file, size) => {
 
 const litter = (directory) => readdirSync(directory).filter((name) => /ringside/.test(name));
 
-scenario('cat: bytes, several files, errors between them', async (server) => {
+shared('cat: bytes, several files, errors between them', async (server) => {
 	const [there] = await openSession(server);
 	writeFileSync(there('a'), some);
 	writeFileSync(there('b ü%2F?#.txt'), 'second\n');
@@ -76,7 +78,7 @@ scenario('cat: bytes, several files, errors between them', async (server) => {
 	assert.match(full.stderr, /standard output: No space left/);
 });
 
-scenario('cp: both ways', async (server) => {
+shared('cp: both ways', async (server) => {
 	const [there, here] = await openSession(server);
 	writeFileSync(here('a'), some);
 	await good(server, ['cp', 'a', 's:b']);
@@ -117,7 +119,7 @@ scenario('cp: both ways', async (server) => {
 	assert.deepEqual([...litter(server.cwd), ...litter(here())], []);
 });
 
-scenario('cp: replaced files, and targets that cannot be replaced', async (server) => {
+shared('cp: replaced files, and targets that cannot be replaced', async (server) => {
 	const [there, here] = await openSession(server);
 	writeFileSync(there('new'), 'new');
 	writeFileSync(here('script'), 'old');
@@ -151,7 +153,7 @@ scenario('cp: replaced files, and targets that cannot be replaced', async (serve
 	assert.deepEqual(litter(here()), []);
 });
 
-scenario('cp: missing rights and missing files are reported at once', async (server) => {
+shared('cp: missing rights and missing files are reported at once', async (server) => {
 	const [there, here] = await openSession(server);
 	mkdirSync(there('dir'));
 	// The error comes before the end of the body, which never ends here.
@@ -219,7 +221,7 @@ scenario('cp: an interrupted copy leaves the target unchanged', { mayHaveDied: t
 	await server.start();
 });
 
-scenario('cat: a reader that closes the pipe, and one that stalls, in little memory', async (server) => {
+shared('cat: a reader that closes the pipe, and one that stalls, in little memory', async (server) => {
 	const [there] = await openSession(server);
 	sparse(there('large'), 2 ** 40);
 	const { child, end } = begin(server, ['cat', '-s', 's', 'large'], ['ignore', 'pipe', 'pipe']);
@@ -234,7 +236,7 @@ scenario('cat: a reader that closes the pipe, and one that stalls, in little mem
 	assert.match(stderr, /standard output: (Broken pipe|Connection reset by peer)/);
 });
 
-scenario('cp: a gigabyte up and down in little memory, and twenty copies at once', { timeout: 300_000, memory: true }, async (server, t) => {
+shared('cp: a gigabyte up and down in little memory, and twenty copies at once', { timeout: 300_000, memory: true }, async (server, t) => {
 	const [there, here] = await openSession(server);
 	const size = sanitized() ? 64 << 20 : 1 << 30;
 	sparse(here('large'), size);

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { cli, environment } from './lib/cli.mjs';
 import { binary, scenario } from './lib/server.mjs';
 import { inEach } from './lib/shells.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const MiB = 1 << 20;
@@ -65,7 +66,7 @@ scenario('input may be of any length, and memory does not grow', { env: small },
 	await until('the removal of the input', () => readdirSync(path.join(server.dir, 'stdin')).length === 0);
 });
 
-scenario('late input arrives when it is sent, and its end is passed on', async (server) => {
+shared('late input arrives when it is sent, and its end is passed on', async (server) => {
 	await server.session({ id: 's' });
 	for (const way of ways) {
 		const fed = new Fed(server, [...way, 'while read -r line; do echo "<$line>"; done; echo over']);
@@ -79,7 +80,7 @@ scenario('late input arrives when it is sent, and its end is passed on', async (
 	}
 });
 
-scenario('a command that does not read blocks its writer, and Ctrl-C ends it', async (server) => {
+shared('a command that does not read blocks its writer, and Ctrl-C ends it', async (server) => {
 	await server.session({ id: 's' });
 	for (const way of ways) {
 		const fed = new Fed(server, [...way, 'echo here; sleep 1000']);
@@ -92,7 +93,7 @@ scenario('a command that does not read blocks its writer, and Ctrl-C ends it', a
 	}
 });
 
-scenario('a command that has read enough ends before its input', async (server) => {
+shared('a command that has read enough ends before its input', async (server) => {
 	await server.session({ id: 's' });
 	for (const way of ways) {
 		const fed = new Fed(server, [...way, 'head -c 5; (exit 7)']);
@@ -103,7 +104,7 @@ scenario('a command that has read enough ends before its input', async (server) 
 	}
 });
 
-scenario('a client that dies ends the input', async (server) => {
+shared('a client that dies ends the input', async (server) => {
 	await server.session({ id: 's' });
 	const fed = new Fed(server, ['exec', '-i', 's', 'echo ready; wc -c >got']);
 	await until('the command', async () => (fed.child.stdin.write('xx'), fed.stdout.includes('ready')));
@@ -123,7 +124,7 @@ scenario('a client that dies ends the input', async (server) => {
 	await until('the removal of the input', () => readdirSync(path.join(server.dir, 'stdin')).length === 0);
 });
 
-scenario('a lost server is reported: the command has not got all input', async (server) => {
+shared('a lost server is reported: the command has not got all input', async (server) => {
 	await server.session({ id: 's' });
 	const fed = new Fed(server, ['exec', '-i', 's', 'echo ready; wc -c']);
 	await until('the command', async () => (fed.child.stdin.write('xx'), fed.stdout.includes('ready')));
@@ -136,7 +137,7 @@ scenario('a lost server is reported: the command has not got all input', async (
 	assert.equal((await cli(server, ['exec', '-i', 's', 'cat'], { input: 'short\n' })).stdout, 'short\n');
 });
 
-scenario('a shell that waits for input of a lost server continues', async (server) => {
+shared('a shell that waits for input of a lost server continues', async (server) => {
 	const last = async (shell) => (await server.api.call('GET', `/api/session/${shell}/exec`)).data.at(-1);
 	await inEach(async (shell) => {
 		await server.session({ id: shell, shell });
@@ -154,7 +155,7 @@ scenario('a shell that waits for input of a lost server continues', async (serve
 	assert.deepEqual(kept, [], 'no input is left');
 });
 
-scenario('detached, it sends the input, then exits', async (server) => {
+shared('detached, it sends the input, then exits', async (server) => {
 	await server.session({ id: 's' });
 	const fed = new Fed(server, ['exec', '-d', '-i', 's', 'wc -c >count']);
 	await fed.shows('exec_');
@@ -163,7 +164,7 @@ scenario('detached, it sends the input, then exits', async (server) => {
 	await until('the count', () => existsSync(path.join(server.cwd, 'count')) && readFileSync(path.join(server.cwd, 'count'), 'utf8').trim() === String(3 * MiB));
 });
 
-scenario('send types any amount, as fast as the session accepts it', async (server) => {
+shared('send types any amount, as fast as the session accepts it', async (server) => {
 	await server.session({ id: 's' });
 	const lines = Array.from({ length: 60_000 }, (_, i) => `line ${i} of what is typed\n`).join('');
 	const name = path.join(server.cwd, 'typed');
@@ -176,7 +177,7 @@ scenario('send types any amount, as fast as the session accepts it', async (serv
 	assert.equal((await reading.ended).code, 0);
 });
 
-scenario('the route', async (server) => {
+shared('the route', async (server) => {
 	const { api } = server;
 	const octets = { headers: { 'Content-Type': 'application/octet-stream' } };
 	const put = (id, body) => api.raw('PUT', `/api/stdin/${id}`, body, octets);

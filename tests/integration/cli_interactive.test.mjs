@@ -5,14 +5,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { cli, withScreen } from './lib/cli.mjs';
 import { cmdline, kill, processesNaming } from './lib/proc.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const client = (server) => processesNaming(server.root).find((pid) => /ringside exec/.test(cmdline(pid)) && !/bash|tmux/.test(cmdline(pid)));
 const runs = (server, name) => until(`${name} in the session`, async () =>
 	(await server.api.call('GET', '/api/session/box/state')).state.foreground?.name === name);
 
-scenario('exec -it: typing, the size, its status, the restored terminal', async (server) => {
+shared('exec -it: typing, the size, its status, the restored terminal', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, { cols: 70, rows: 18 }, async (screen) => {
 		const modes = path.join(server.root, 'modes');
@@ -58,7 +58,7 @@ scenario('exec -it: typing, the size, its status, the restored terminal', async 
 	});
 });
 
-scenario('run -it: its own session, which leaves nothing', async (server) => {
+shared('run -it: its own session, which leaves nothing', async (server) => {
 	const made = async () => (await server.api.call('GET', '/api/session/list')).sessions.filter(({ id }) => id.startsWith('run-'));
 	const none = () => until('the end of the session', async () => (await made()).length === 0);
 	const inFront = (name) => until(`${name} in front`, async () => {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { cli, environment } from './lib/cli.mjs';
 import { binaries, binary } from './lib/server.mjs';
 import { long } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const TIME_OVER = 124;
@@ -18,8 +18,6 @@ async function good(server, args, options) {
 	assert.equal(result.code, 0, `${args.join(' ')}: ${result.stderr}`);
 	return result.stdout;
 }
-
-const shared = together();
 
 shared('send --wait, and wait --from last', async (server) => {
 	await server.session({ id: 'box' });

@@ -6,12 +6,13 @@ import { allPids, cmdline, isAlive, rssAnon } from './lib/proc.mjs';
 import { Road } from './lib/road.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
+import { shared } from './lib/together.mjs';
 import { stays, until } from './lib/until.mjs';
 
 const MiB = 1 << 20;
 const pendingMax = 128;
 
-scenario('many requests at a time and their responses; a header or the query names the session, on either transport', async (server) => {
+shared('many requests at a time and their responses; a header or the query names the session, on either transport', async (server) => {
 	await server.session({ id: 's' });
 	const control = await new ControlClient(server).connect();
 	const body = { command: 'echo $$' };
@@ -76,7 +77,7 @@ scenario('many requests at a time and their responses; a header or the query nam
 	}
 });
 
-scenario('access, and the end of the server', async (server) => {
+shared('access, and the end of the server', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.create({ id: 'other' });
 	const refused = (status, options) => assert.rejects(new ControlClient(server, options).connect(), (error) => error.status === status, `${status} for ${JSON.stringify(options)}`);
@@ -117,7 +118,7 @@ scenario('access, and the end of the server', async (server) => {
 	}
 });
 
-scenario('invalid, large and too many frames get an error, and do not affect other connections', async (server) => {
+shared('invalid, large and too many frames get an error, and do not affect other connections', async (server) => {
 	const control = await new ControlClient(server).connect();
 	const deep = `{"type":"request","id":"x","body":${'['.repeat(100_000)}`;
 	const cases = [
@@ -180,7 +181,7 @@ scenario('invalid, large and too many frames get an error, and do not affect oth
 	}
 });
 
-scenario('streams: events, cancel, and the end of the connection', { timeout: 150_000 }, async (server) => {
+shared('streams: events, cancel, and the end of the connection', { timeout: 150_000 }, async (server) => {
 	const [a, b] = [await new ControlClient(server).connect(), await new ControlClient(server).connect()];
 	const [first, second] = [a.ask('GET', '/api/session/events'), a.ask('GET', '/api/session/events')];
 	const same = b.ask('GET', '/api/session/events');
@@ -278,7 +279,7 @@ scenario('a quiet stream is kept alive; a client that does not answer pings is c
 	}
 });
 
-scenario('a client that stops reading costs no memory, and gets everything later', { timeout: 100_000, memory: true }, async (server) => {
+shared('a client that stops reading costs no memory, and gets everything later', { timeout: 100_000, memory: true }, async (server) => {
 	await server.session({ id: 's' });
 	await server.run('s', 'head -c 3000000 /dev/zero | tr "\\0" x');
 	const whole = await server.api.outputPiece('s', 1);
@@ -309,7 +310,7 @@ scenario('a client that stops reading costs no memory, and gets everything later
 	}
 });
 
-scenario('events are not made for streams that are not read', { memory: true }, async (server) => {
+shared('events are not made for streams that are not read', { memory: true }, async (server) => {
 	const road = await Road.build(server, Infinity);
 	const control = await new ControlClient(server, { base: road.base, headers: { Host: server.host } }).connect();
 	for (let n = 0; n < 50; n += 1) control.ask('GET', '/api/session/events');
@@ -324,7 +325,7 @@ scenario('events are not made for streams that are not read', { memory: true }, 
 		.filter(({ type, data }) => type === 'stream' && data.includes('"59-')).map(({ id }) => id)).size === 50);
 });
 
-scenario('a client that floods and does not read is closed', { memory: true }, async (server) => {
+shared('a client that floods and does not read is closed', { memory: true }, async (server) => {
 	const raw = new RawClient(server).upgrade('/ws');
 	assert.equal(await raw.status(), 101);
 	raw.socket.pause();

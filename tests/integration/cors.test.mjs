@@ -1,11 +1,12 @@
 // Pages of other origins: those that --allow-origin names, and the rest.
 import assert from 'node:assert/strict';
 import { scenario } from './lib/server.mjs';
+import { together } from './lib/together.mjs';
 import { within } from './lib/until.mjs';
 import http from 'node:http';
 
 const app = 'https://app.example';
-const configured = { args: ['--allow-origin', app, '--allow-origin', 'http://localhost:5173'] };
+const configured = together({ args: ['--allow-origin', app, '--allow-origin', 'http://localhost:5173'] });
 
 /** A response with its headers; each may occur once. */
 async function ask(server, method, path, headers = {}, { agent = false } = {}) {
@@ -37,7 +38,7 @@ const preflight = (server, path, method, headers = {}) => ask(server, 'OPTIONS',
 	Origin: app, 'Access-Control-Request-Method': method, 'Access-Control-Request-Headers': 'authorization,content-type', ...headers,
 });
 
-scenario('a page of a configured origin may send requests, with preflights without credentials', configured, async (server) => {
+configured('a page of a configured origin may send requests, with preflights without credentials', async (server) => {
 	for (const [path, methods] of [
 		['/api/session/create', /^GET, HEAD, POST$/], ['/api/session/s', /^GET, HEAD$/], ['/api/session/delete?x=y', /POST/],
 		['/api/session/s/links/abc', /^DELETE$/], ['/api/auth/login', /^POST$/], ['/api/ping', /^GET, HEAD$/], ['/', /^GET, HEAD$/],
@@ -61,7 +62,7 @@ scenario('a page of a configured origin may send requests, with preflights witho
 	assert.equal(second.headers['access-control-allow-origin'], 'http://localhost:5173');
 });
 
-scenario('preflights share a connection with the requests', configured, async (server) => {
+configured('preflights share a connection with the requests', async (server) => {
 	const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 	const sockets = new Set();
 	agent.on('free', (socket) => sockets.add(socket));
@@ -75,7 +76,7 @@ scenario('preflights share a connection with the requests', configured, async (s
 	agent.destroy();
 });
 
-scenario('it may read responses, errors and streams', configured, async (server) => {
+configured('it may read responses, errors and streams', async (server) => {
 	const authorization = { Origin: app, Authorization: `Bearer ${server.token}` };
 	for (const [method, path, headers, status] of [
 		['GET', '/api/ping', authorization, 200], ['GET', '/api/ping', { Origin: app }, 401], ['GET', '/api/session/none', authorization, 404],
@@ -92,7 +93,7 @@ scenario('it may read responses, errors and streams', configured, async (server)
 	}
 });
 
-scenario('other origins are refused as before', configured, async (server) => {
+configured('other origins are refused as before', async (server) => {
 	const closed = (answer, what) => {
 		for (const name of Object.keys(answer.headers)) assert.ok(!name.startsWith('access-control'), `${name} for ${what}`);
 		assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin', what);

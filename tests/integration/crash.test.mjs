@@ -11,7 +11,7 @@ import { RawClient, Refused, sha256 } from './lib/client.mjs';
 import { cmdline, isAlive, kill, parentOf, processesNaming } from './lib/proc.mjs';
 import { binary, readText, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { pause, slowness, until } from './lib/until.mjs';
 import { assertShows, Watcher } from './lib/watcher.mjs';
 import { piece, Random } from '../lib/grammar.mjs';
@@ -20,7 +20,6 @@ import { Reference } from '../lib/screen.mjs';
 const kills = times(12, 500, 'RINGSIDE_TEST_KILLS');
 const chaos = times(2, 40, 'RINGSIDE_TEST_CHAOS');
 const adopted = times(8, 50, 'RINGSIDE_TEST_ADOPT');
-const shared = together();
 const random = (limit) => Math.floor(Math.random() * limit);
 
 // Prints numbered lines, a few every millisecond: continuous, but no flood. Ends when the file "stop" exists.

@@ -4,8 +4,9 @@ import { spawn } from 'node:child_process';
 import http from 'node:http';
 import { assertError } from './lib/api.mjs';
 import { cli, environment } from './lib/cli.mjs';
-import { binary, scenario } from './lib/server.mjs';
+import { binary } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const LONG = { timeout: 30_000 };
@@ -27,7 +28,7 @@ const refused = async (server, ...call) => {
 	return answer;
 };
 
-scenario('nothing new starts, and everything else goes on', async (server) => {
+shared('nothing new starts, and everything else goes on', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.call('POST', '/api/process/start', { command: 'cat', processId: 'p', stdin: 'pipe' });
 	const list = new EventStream(server, '/api/session/events');
@@ -80,7 +81,7 @@ scenario('nothing new starts, and everything else goes on', async (server) => {
 	assert.match(server.stderr, /module=drain msg="draining: nothing new is started" peer=\S+/);
 });
 
-scenario('probes reveal only that, and only the owner drains', async (server) => {
+shared('probes reveal only that, and only the owner drains', async (server) => {
 	await server.session({ id: 's' });
 	const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' });
 	for (const method of ['GET', 'POST', 'DELETE']) {
@@ -97,7 +98,7 @@ scenario('probes reveal only that, and only the owner drains', async (server) =>
 	await server.session({ id: 'new' });
 });
 
-scenario('the command waits for the end of all work; --cancel stops draining', async (server) => {
+shared('the command waits for the end of all work; --cancel stops draining', async (server) => {
 	const good = async (...args) => {
 		const { code, stdout, stderr } = await cli(server, ['drain', ...args]);
 		assert.equal(code, 0, stderr);

@@ -9,11 +9,10 @@ import { cli } from './lib/cli.mjs';
 import { mounted } from './lib/mounted.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const id = 's';
-const shared = together();
 
 const post = (server, command, fields = {}) => server.api.call('POST', `/api/session/${id}/exec`,
 	{ command, queue: true, ...fields }).then(({ data }) => data);

@@ -4,11 +4,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const id = 's';
-const shared = together();
 
 /** Run a command; resolves with the exec. */
 async function exec(server, command, fields = {}, { session = id } = {}) {

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { slowness } from './lib/until.mjs';
 
-const shared = together();
 // Time before another signal than INT is sent. A command that takes so long hangs, also on a busy machine.
 const graceMs = Math.min(60_000, 20_000 * slowness);
 const commands = ['sleep 60', 'sleep 60 | cat', 'read line', 'yes | cat >/dev/null', 'while :; do :; done', '(sleep 60; echo no)', 'sh -c "sleep 60; :"', 'read -s -n 1 key', 'for i in 1 2 3; do sleep 60; done'];

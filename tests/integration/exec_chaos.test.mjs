@@ -9,7 +9,7 @@ import path from 'node:path';
 import { randomCommand, randomOf } from './lib/commands.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const id = 's';
@@ -17,7 +17,6 @@ const seed = Number(process.env.RINGSIDE_SEED ?? 1);
 const count = times(50, 2000, 'RINGSIDE_TEST_COMMANDS');
 const kills = times(8, 200, 'RINGSIDE_TEST_EXEC_KILLS');
 
-const shared = together();
 const exec = (server, command, fields = {}, session = id) => server.api.call('POST', `/api/session/${session}/exec`,
 	{ command, queue: true, ...fields }).then(({ data }) => data);
 

@@ -5,13 +5,11 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { cmdline } from './lib/proc.mjs';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { stays, until } from './lib/until.mjs';
 
 const ask = (server, session, fields) => server.api.raw('POST', `/api/session/${session}/exec`, { queue: true, ...fields });
 const count = (text, word) => text.split(word).length - 1;
-
-const shared = together();
 
 shared('input before the first prompt reaches the shell once, in order', { timeout: 100_000 }, async (server) => {
 	// Startup files that read pending input, and change the terminal's modes.

@@ -7,7 +7,8 @@ import http from 'node:http';
 import path from 'node:path';
 import { outcome } from './lib/api.mjs';
 import { descriptors, rssAnon } from './lib/proc.mjs';
-import { sanitized, scenario } from './lib/server.mjs';
+import { sanitized } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const url = (name, query = '') => `/api/file/${name.split('/').map(encodeURIComponent).join('/')}?sessionId=s${query}`;
@@ -33,7 +34,7 @@ function raw(server, name, headers = {}, method = 'PUT') {
 	return request;
 }
 
-scenario('a raw file, and ranges of it', async (server) => {
+shared('a raw file, and ranges of it', async (server) => {
 	const at = await openSession(server);
 	const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i * 31 % 257));
 	writeFileSync(at('a ü.bin'), bytes);
@@ -71,7 +72,7 @@ scenario('a raw file, and ranges of it', async (server) => {
 		assert.equal(outcome(await get(server, name)), expected, name);
 });
 
-scenario('a file is written as the body arrives', async (server) => {
+shared('a file is written as the body arrives', async (server) => {
 	const at = await openSession(server);
 	const first = await put(server, 'a', 'one');
 	assert.deepEqual([first.status, first.json.size, first.json.created, first.json.path], [200, 3, true, 'a']);
@@ -100,7 +101,7 @@ scenario('a file is written as the body arrives', async (server) => {
 	assert.deepEqual(readdirSync(server.cwd).sort(), ['a', 'chunks', 'dir', 'new', 'x']);
 });
 
-scenario('an interrupted body leaves the old file, and no temporary file', async (server) => {
+shared('an interrupted body leaves the old file, and no temporary file', async (server) => {
 	const at = await openSession(server);
 	writeFileSync(at('kept'), 'old');
 	for (let i = 0; i < 5; i++) {
@@ -120,7 +121,7 @@ scenario('an interrupted body leaves the old file, and no temporary file', async
 	await server.start();
 });
 
-scenario('no update is lost', { timeout: 90_000 }, async (server) => {
+shared('no update is lost', { timeout: 90_000 }, async (server) => {
 	const at = await openSession(server);
 	assert.equal((await put(server, 'n', '0', { 'If-None-Match': '*' })).status, 200);
 	assert.equal(outcome(await put(server, 'n', 'x', { 'If-None-Match': '*' })), '412 PRECONDITION_FAILED');
@@ -158,7 +159,7 @@ scenario('no update is lost', { timeout: 90_000 }, async (server) => {
 	assert.deepEqual(readdirSync(server.cwd).sort(), ['n', 'once']);
 });
 
-scenario('links are written through, and 100 Continue is awaited', async (server) => {
+shared('links are written through, and 100 Continue is awaited', async (server) => {
 	const at = await openSession(server);
 	writeFileSync(at('target'), 'old');
 	symlinkSync('target', at('link'));
@@ -177,7 +178,7 @@ scenario('links are written through, and 100 Continue is awaited', async (server
 });
 
 const size = 2 * 1024 ** 3;
-scenario('two gigabytes up and down in little memory', { timeout: 300_000, memory: true }, async (server, t) => {
+shared('two gigabytes up and down in little memory', { timeout: 300_000, memory: true }, async (server, t) => {
 	const at = await openSession(server);
 	if (sanitized()) return; // freed memory is kept
 	const block = Buffer.alloc(1 << 20, 'ringside');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { stays, until } from './lib/until.mjs';
 import { settled, watch, witness, assertShows } from './lib/watcher.mjs';
 
@@ -49,7 +49,7 @@ const processed = (...clients) => Promise.all(clients.map(async (client) => {
 	await client.untilMessage('pong', (pong) => pong.t === t);
 }));
 
-scenario('without the mode no focus report is typed', async (server) => {
+shared('without the mode no focus report is typed', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const program = await listen(server);
 	const one = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
@@ -68,7 +68,7 @@ scenario('without the mode no focus report is typed', async (server) => {
 	assert.ok(![...one.messages, ...two.messages].some(({ type }) => type === 'error'));
 });
 
-scenario('a session has the focus while a client has it', async (server) => {
+shared('a session has the focus while a client has it', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const program = await listen(server);
@@ -112,7 +112,7 @@ scenario('a session has the focus while a client has it', async (server) => {
 	await sendReport(four, IN, true);
 });
 
-scenario('only a separate focus report counts; other bytes are typed unchanged', async (server) => {
+shared('only a separate focus report counts; other bytes are typed unchanged', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const program = await listen(server);
 	const client = await server.client({ sessionId: 's' }).connect();
@@ -132,7 +132,7 @@ scenario('only a separate focus report counts; other bytes are typed unchanged',
 	await program.receives(logged + IN);
 });
 
-scenario('a program that sets the mode again gets a new report', async (server) => {
+shared('a program that sets the mode again gets a new report', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const program = await listen(server);
 	const one = await server.client({ sessionId: 's' }).connect();
@@ -162,7 +162,7 @@ scenario('a program that sets the mode again gets a new report', async (server) 
 	await program.receives(`+${IN}-+${IN}=${OUT}`);
 });
 
-scenario('the mode is restored for new clients, and after a crash', async (server) => {
+shared('the mode is restored for new clients, and after a crash', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const truth = await witness(server, 's');
 	const program = await listen(server);

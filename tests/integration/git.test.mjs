@@ -7,7 +7,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { everyTransport } from '../sandbox/local.mjs';
 import { processesNaming } from './lib/proc.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const script = (text, ...args) => execFileSync('bash', ['-ec', text, 'bash', ...args], { encoding: 'utf8', stdio: 'pipe' });
@@ -15,6 +15,7 @@ const script = (text, ...args) => execFileSync('bash', ['-ec', text, 'bash', ...
 /** A bare repository with two branches. */
 function repository(server) {
 	const bare = path.join(server.root, 'some-repo.git');
+	if (existsSync(bare)) return bare;
 	script(`export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b HOME=/nonexistent
 		git init -q -b main "$1/work"; cd "$1/work"; echo one >file; git add .; git commit -qm one
 		git checkout -qb other; echo two >file; git commit -qam two; git checkout -q main
@@ -34,7 +35,7 @@ const asking = (asked) => http.createServer((request, response) => {
 const checkout = (server, body) => server.api.raw('POST', '/api/git/checkout', body);
 
 for (const [transport, make] of Object.entries(everyTransport))
-	scenario(`the published client clones, over ${transport}`, {}, async (server) => {
+	shared(`the published client clones, over ${transport}`, async (server) => {
 		const bare = repository(server), client = make(server);
 		try {
 			await client.utils.createSession({ id: 's', cwd: server.cwd });
@@ -54,7 +55,7 @@ for (const [transport, make] of Object.entries(everyTransport))
 		}
 	});
 
-scenario('the target of a clone, and refused requests', {}, async (server) => {
+shared('the target of a clone, and refused requests', async (server) => {
 	const bare = repository(server), repoUrl = `file://${bare}`;
 	await server.session({ id: 's' });
 	mkdirSync(path.join(server.cwd, 'deep'));
@@ -85,7 +86,7 @@ scenario('the target of a clone, and refused requests', {}, async (server) => {
 	assert.ok(!readdirSync(server.cwd).includes('hacked'));
 });
 
-scenario('a refused password is in no response and no log', {}, async (server) => {
+shared('a refused password is in no response and no log', async (server) => {
 	const asked = [];
 	const stub = asking(asked);
 	const port = await listening(stub);
@@ -99,7 +100,7 @@ scenario('a refused password is in no response and no log', {}, async (server) =
 	stub.close();
 });
 
-scenario('a password is only sent to its host, also after redirects', {}, async (server) => {
+shared('a password is only sent to its host, also after redirects', async (server) => {
 	const asked = [];
 	const other = asking(asked);
 	const otherPort = await listening(other);
@@ -117,7 +118,7 @@ scenario('a password is only sent to its host, also after redirects', {}, async 
 	}
 });
 
-scenario('a server that does not respond: the time limit, and a client that disconnects', {}, async (server) => {
+shared('a server that does not respond: the time limit, and a client that disconnects', async (server) => {
 	const sockets = new Set();
 	const hang = net.createServer((socket) => { sockets.add(socket.on('error', () => {})); });
 	const port = await listening(hang);
@@ -138,7 +139,7 @@ scenario('a server that does not respond: the time limit, and a client that disc
 	hang.close();
 });
 
-scenario('progress, for clients that accept events', {}, async (server) => {
+shared('progress, for clients that accept events', async (server) => {
 	const bare = repository(server);
 	const text = await new Promise((resolve, reject) => {
 		const body = JSON.stringify({ repoUrl: `file://${bare}`, targetDir: 'p' });
@@ -155,7 +156,7 @@ scenario('progress, for clients that accept events', {}, async (server) => {
 	assert.deepEqual([last.type, last.success, last.branch, last.targetDir], ['complete', true, 'main', path.join(server.cwd, 'p')]);
 });
 
-scenario('name and password are in no arguments, and the clone has them', async (server) => {
+shared('name and password are in no arguments, and the clone has them', async (server) => {
 	const bare = repository(server), secret = 'very hidden&$x';
 	script('git -C "$1" update-server-info', bare);
 	let seen = 0, asked = 0;

@@ -10,7 +10,7 @@ import { frame, RawClient, Refused } from './lib/client.mjs';
 import { isAlive, rssAnon } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const refusedWith = (...statuses) => (error) => {
@@ -18,8 +18,6 @@ const refusedWith = (...statuses) => (error) => {
 	assert.ok(statuses.includes(error.status), error.message);
 	return true;
 };
-
-const shared = together();
 
 /**
  * A test after which the server must work, and must not have logged a secret. Tests with other options, or that guess tokens

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { metric } from './lib/control.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const keys = (server, id, body) => server.api.call('POST', `/api/session/${id}/keys`, body);
@@ -45,7 +45,7 @@ termios.tcsetattr(0, termios.TCSANOW, old)
 	};
 }
 
-scenario('text, keys and bytes are typed in order, and the response is accurate', async (server) => {
+shared('text, keys and bytes are typed in order, and the response is accurate', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const { offset } = await server.api.get('s');
 	const answer = await keys(server, 's', { text: 'echo on', keys: ['e', 'x', 'Left', 'DC'], base64: Buffer.from('e-\r').toString('base64') });
@@ -61,7 +61,7 @@ scenario('text, keys and bytes are typed in order, and the response is accurate'
 	assert.equal((await keys(server, 's', { submit: true })).written, 1);
 });
 
-scenario('keys, the mouse and pastes come in the form that the program has requested', async (server) => {
+shared('keys, the mouse and pastes come in the form that the program has requested', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const program = await reader(server, '\\x1b[?1h\\x1b[?1000h\\x1b[?1006h\\x1b[?2004h');
 	await keys(server, 's', { keys: ['Up', 'C-c'] });
@@ -70,7 +70,7 @@ scenario('keys, the mouse and pastes come in the form that the program has reque
 	assert.equal(await program.end(), '\x1bOA\x03\x1b[<0;5;3M\x1b[<0;5;3m\x1b[200~one\ntwo\x1b[201~');
 });
 
-scenario('a pager and an editor are driven by named keys', async (server) => {
+shared('a pager and an editor are driven by named keys', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd, cols: 80, rows: 10 });
 	writeFileSync(path.join(server.cwd, 'lines'), Array.from({ length: 200 }, (_, i) => `line ${i + 1} of it\n`).join(''));
 	const screen = async () => (await server.api.raw('GET', '/api/session/s/screen?format=text')).text;
@@ -99,7 +99,7 @@ scenario('a pager and an editor are driven by named keys', async (server) => {
 	assert.equal(await until('file', () => { try { return readFileSync(file, 'utf8'); } catch { return false; } }), 'first\nsecond →line\n');
 });
 
-scenario('a large paste into a slow reader is complete', async (server) => {
+shared('a large paste into a slow reader is complete', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	writeFileSync(path.join(server.cwd, 'slow.py'), `import os, time, tty
 tty.setraw(0)
@@ -129,7 +129,7 @@ os.system("stty sane")
 	assert.ok(entries.every((entry) => entry.text === null), 'a program in raw mode may have asked for a password');
 });
 
-scenario('a line that the kernel would cut is refused', async (server) => {
+shared('a line that the kernel would cut is refused', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	await start(server, 's', `stty -echo; ${python('import sys; print("re"+"ady", flush=True); [print(len(l), flush=True) for l in sys.stdin]')}; stty echo`, /ready/);
 	const { offset } = await server.api.get('s');
@@ -150,7 +150,7 @@ scenario('a line that the kernel would cut is refused', async (server) => {
 	await server.outputMatches('s', /\x076000\r\n/, before);
 });
 
-scenario('typed input is listed with its author, without secrets', async (server) => {
+shared('typed input is listed with its author, without secrets', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const { offset } = await server.api.get('s');
 	await keys(server, 's', { text: 'echo visible', keys: ['Enter'], name: 'robot' });
@@ -188,7 +188,7 @@ scenario('typed input is listed with its author, without secrets', async (server
 	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', '/api/session/s/typed?from=x');
 });
 
-scenario('an exclusive lease blocks what other terminals type, except Ctrl-C', async (server) => {
+shared('an exclusive lease blocks what other terminals type, except Ctrl-C', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
 	const { id, ...shown } = await lease(server, 's', { owner: 'robot', ttlMs: 60_000 });
@@ -215,7 +215,7 @@ scenario('an exclusive lease blocks what other terminals type, except Ctrl-C', a
 	await keys(server, 's', { text: '' });
 });
 
-scenario('a person and a program type at once: nothing is lost, and all input has its author', async (server) => {
+shared('a person and a program type at once: nothing is lost, and all input has its author', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const program = await reader(server, '');
 	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
@@ -239,7 +239,7 @@ scenario('a person and a program type at once: nothing is lost, and all input ha
 	assert.equal(got.length, total(hers) + total(its));
 });
 
-scenario('a paste during the start of a command is complete, and its end is not awaited', { timeout: 120_000 }, async (server) => {
+shared('a paste during the start of a command is complete, and its end is not awaited', { timeout: 120_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const exec = async (command) => (await api.call('POST', '/api/session/s/exec', { command, queue: true, waitMs: 20_000 })).data;
@@ -269,7 +269,7 @@ scenario('a paste during the start of a command is complete, and its end is not 
 	assert.equal(exitCode, 130);
 });
 
-scenario('keys that the terminal acts on are sent raw, whatever modes an earlier program has set', async (server) => {
+shared('keys that the terminal acts on are sent raw, whatever modes an earlier program has set', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	for (const key of ['C-c', 'C-\\', 'C-d']) {
 		await start(server, 's', 'printf "\\e[>1u\\e[>4;2m"; cat', /cat\r\n/);
@@ -279,7 +279,7 @@ scenario('keys that the terminal acts on are sent raw, whatever modes an earlier
 	}
 });
 
-scenario('replies that no program reads are not queued without limit', async (server) => {
+shared('replies that no program reads are not queued without limit', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	writeFileSync(path.join(server.cwd, 'asks'), '\x1b[c'.repeat(5000));
 	const { offset } = await server.api.get('s');

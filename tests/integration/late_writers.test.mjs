@@ -1,11 +1,9 @@
 // Children of a command may write after its end, as process substitutions do: the server waits for them for a quarter of a
 // second. Output that may come later, or is redirected, is reported as not exact.
 import assert from 'node:assert/strict';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { times } from './lib/soak.mjs';
 import { until } from './lib/until.mjs';
-
-const shared = together();
 
 const run = (server, command, fields = {}) => server.api.call('POST', '/api/run', { command, ...fields });
 const exec = async (server, id, command, fields = {}) => (await server.api.call('POST', `/api/session/${id}/exec`, { command, queue: true, ...fields })).data;

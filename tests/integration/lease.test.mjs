@@ -1,7 +1,7 @@
 // A leased session has one user: other clients may neither type nor do anything equivalent.
 import assert from 'node:assert/strict';
 import { ControlClient } from './lib/control.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const take = async (api, id, fields = {}) => (await api.call('POST', `/api/session/${id}/lease`, { ttlMs: 60_000, ...fields })).lease.id;
@@ -27,7 +27,7 @@ const tools = (exec) => [
 	['resize', { session_id: 's', cols: 90, rows: 30 }],
 ];
 
-scenario('MCP and /ws respect a lease; its holder may do everything', async (server) => {
+shared('MCP and /ws respect a lease; its holder may do everything', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const lease = await take(api, 's');
@@ -59,7 +59,7 @@ scenario('MCP and /ws respect a lease; its holder may do everything', async (ser
 	assert.equal(await size(server, 's'), '92x32');
 });
 
-scenario('windows of other clients do not count during a lease', async (server) => {
+shared('windows of other clients do not count during a lease', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	await api.call('POST', '/api/session/s/size', { policy: 'smallest' });
@@ -81,7 +81,7 @@ scenario('windows of other clients do not count during a lease', async (server) 
 	await sizeIs(server, 's', '70x25');
 });
 
-scenario("an interrupt by another client does not use the size of the lease's holder", async (server) => {
+shared("an interrupt by another client does not use the size of the lease's holder", async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const ada = await server.client({ sessionId: 's', name: 'Ada', cols: 90, rows: 30 }).connect();

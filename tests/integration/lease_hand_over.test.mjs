@@ -1,14 +1,14 @@
 // A lease passes from a program to a person and back: at once, or when its command has ended, with a note.
 import assert from 'node:assert/strict';
 import { connect } from './lib/mcp.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const lease = '/api/session/s/lease';
 const TTL = { ttlMs: 60_000 };
 const noted = (note) => `${lease}?${new URLSearchParams(note)}`;
 
-scenario('an owner takes a lease over, and returns it with a note', async (server) => {
+shared('an owner takes a lease over, and returns it with a note', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const { token } = await api.link('s', 'driver', 60_000);
@@ -40,7 +40,7 @@ scenario('an owner takes a lease over, and returns it with a note', async (serve
 	assert.equal((await api.call('GET', lease)).note, null, 'the note is read once');
 });
 
-scenario('a running command may finish, but no command is started after it', async (server) => {
+shared('a running command may finish, but no command is started after it', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const theirs = (await api.call('POST', lease, { owner: 'robot', ...TTL })).lease.id;
@@ -69,7 +69,7 @@ scenario('a running command may finish, but no command is started after it', asy
 	assert.equal((await api.call('GET', lease)).lease, null);
 });
 
-scenario('an agent gets the note over MCP', async (server) => {
+shared('an agent gets the note over MCP', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const robot = await connect(server, 'robot');

@@ -5,6 +5,7 @@ import { ControlClient, untilMetric } from './lib/control.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
 import { Api } from './lib/api.mjs';
 import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const MiB = 1 << 20;
@@ -37,7 +38,7 @@ async function rpc(server, count, content) {
 	socket.socket.terminate();
 }
 
-scenario('a thread parses a long message, not the loop', async (server) => {
+shared('a thread parses a long message, not the loop', async (server) => {
 	const content = slow(MiB);
 	const before = worked(server.pid);
 	await rpc(server, 2, content);
@@ -49,7 +50,7 @@ scenario('a thread parses a long message, not the loop', async (server) => {
 	assert.ok(after.others - before.others > after.loop - before.loop, JSON.stringify({ before, after }));
 });
 
-scenario('a thread makes a long response', async (server) => {
+shared('a thread makes a long response', async (server) => {
 	const content = '"'.repeat(4 * MiB);
 	writeFileSync(file(server, 'long'), content);
 	const before = worked(server.pid);
@@ -83,7 +84,7 @@ scenario('the same over TLS, which has further buffers', { args: ['--tls-cert', 
 	await Promise.all(Array.from({ length: 10 }, () => rpc(server, 3, 'x'.repeat(100_000))));
 });
 
-scenario('pending messages of a closed connection are dropped, others go on', async (server) => {
+shared('pending messages of a closed connection are dropped, others go on', async (server) => {
 	const sockets = await Promise.all(Array.from({ length: 10 }, () => new ControlClient(server, { path: '/rpc' }).connect()));
 	await Promise.all(sockets.map(({ socket }, at) => new Promise((resolve) => {
 		const text = at % 2 ? push(server, 'gone', slow(MiB / 2)) : 'x'.repeat(3 * MiB);
@@ -99,7 +100,7 @@ scenario('pending messages of a closed connection are dropped, others go on', as
 	await server.start();
 });
 
-scenario('the number of values in a message is limited, to more than valid ones need', async (server) => {
+shared('the number of values in a message is limited, to more than valid ones need', async (server) => {
 	const many = (count) => JSON.stringify(['push', ['pipeline', 0, ['utils', 'ping'], [[Array(count).fill(1)]]]]);
 	const { socket, ...own } = await new ControlClient(server, { path: '/rpc' }).connect();
 	socket.send(many(8000));

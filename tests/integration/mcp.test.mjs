@@ -4,10 +4,9 @@ import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { scenario } from './lib/server.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { pause, until, within } from './lib/until.mjs';
 
-const shared = together();
 const modern = '2026-07-28';
 const legacy = ['2025-11-25', '2025-06-18', '2025-03-26'];
 const meta = (more = {}) => ({

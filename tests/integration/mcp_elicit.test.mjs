@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { ElicitationCompleteNotificationSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { connect, connectModern, modernBridge, modernHttp, overBridge, overHttp } from './lib/mcp.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const ASKS = 'read -s -p "Password: " x; echo; echo "length ${#x}"';
@@ -16,7 +16,7 @@ async function connectAsker(server, transport, { elicitation = { url: {} }, answ
 }
 
 for (const [way, transport] of [['HTTP', overHttp], ['ringside mcp', overBridge]])
-	scenario(`by ${way} the user is asked once per prompt, and its end is reported, also by the next server`, async (server) => {
+	shared(`by ${way} the user is asked once per prompt, and its end is reported, also by the next server`, async (server) => {
 		const a = await connectAsker(server, transport(server));
 		await server.session({ id: 's' });
 		for (let round = 0; round < 2; round += 1) {
@@ -47,7 +47,7 @@ for (const [way, transport] of [['HTTP', overHttp], ['ringside mcp', overBridge]
 		}
 	});
 
-scenario('a client that cannot ask, or declines, gets the address in the result', async (server) => {
+shared('a client that cannot ask, or declines, gets the address in the result', async (server) => {
 	await server.session({ id: 's' });
 	const { exec_id: id } = await (await connectAsker(server, overHttp(server), { elicitation: null })).use('exec', { session_id: 's', command: ASKS, yield_ms: 60_000 });
 	for (const elicitation of [null, {}, { form: {} }]) {
@@ -70,7 +70,7 @@ scenario('a client that cannot ask, or declines, gets the address in the result'
 	assert.deepEqual([terminal.input, terminal.human_url, terminal.elicited, driver.asked], ['password', undefined, undefined, []]);
 });
 
-scenario('a client that ends while its user is asked, and answers of other clients', async (server) => {
+shared('a client that ends while its user is asked, and answers of other clients', async (server) => {
 	await server.session({ id: 's' });
 	let release;
 	const held = new Promise((resolve) => { release = resolve; });
@@ -102,7 +102,7 @@ scenario('a client that ends while its user is asked, and answers of other clien
 });
 
 for (const [way, transport] of [['HTTP', modernHttp], ['ringside mcp', modernBridge]])
-	scenario(`without sessions, by ${way}, the result asks, and the next call continues the command`, async (server) => {
+	shared(`without sessions, by ${way}, the result asks, and the next call continues the command`, async (server) => {
 		await server.session({ id: 's' });
 		let action = 'accept';
 		const asked = [];
@@ -132,7 +132,7 @@ for (const [way, transport] of [['HTTP', modernHttp], ['ringside mcp', modernBri
 		await server.api.input('s', 'x\r');
 	});
 
-scenario('the state of a continued call is signed for its principal', async (server) => {
+shared('the state of a continued call is signed for its principal', async (server) => {
 	await server.session({ id: 's' });
 	const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } } };
 	const call = async (more, token = server.token) => (await (await fetch(`${server.base}/mcp`, {

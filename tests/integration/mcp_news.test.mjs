@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { connect } from './lib/mcp.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const FOREVER = 300_000; // a test that waits this long has failed
 
-scenario('a result comes when input is certainly awaited', async (server) => {
+shared('a result comes when input is certainly awaited', async (server) => {
 	await server.session({ id: 's' });
 	const a = await connect(server, 'news');
 	const s = { session_id: 's' };
@@ -45,7 +45,7 @@ scenario('a result comes when input is certainly awaited', async (server) => {
 	assert.equal((await a.use('write_stdin', { session_id: number, chars: 'x\n', yield_time_ms: FOREVER })).exit_code, 3);
 });
 
-scenario('the client that left a command running gets its end with the next result', async (server) => {
+shared('the client that left a command running gets its end with the next result', async (server) => {
 	const [a, b] = [await connect(server, 'news'), await connect(server, 'other')];
 	const messages = [], others = [];
 	a.client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => messages.push(params.data));
@@ -76,7 +76,7 @@ scenario('the client that left a command running gets its end with the next resu
 	assert.match((await a.client.callTool({ name: 'exec_read', arguments: { exec_id: 'x/y' } })).content[1].text, /has ended: exit code 0/, 'failed calls report it too');
 });
 
-scenario('a command that was not run is a failure', async (server) => {
+shared('a command that was not run is a failure', async (server) => {
 	await server.session({ id: 's' });
 	const a = await connect(server, 'news'), gate = path.join(server.cwd, 'gate');
 	const running = a.use('exec', { session_id: 's', command: `until [ -e '${gate}' ]; do sleep 0.05; done; exit 3`, yield_ms: FOREVER });
@@ -91,7 +91,7 @@ scenario('a command that was not run is a failure', async (server) => {
 	assert.match(content[0].text, /^not run to its end: not_started.*\nnext: it has not run/);
 });
 
-scenario("a client's own session, and its new shell", async (server) => {
+shared("a client's own session, and its new shell", async (server) => {
 	const [a, b] = [await connect(server, 'news'), await connect(server, 'news')];
 	await a.use('exec', { command: 'mine=a' });
 	assert.equal((await b.use('exec', { command: 'echo "[$mine]"' })).output, '[]\n', 'two clients of one program have two sessions');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { connect, connectModern, modernBridge, modernHttp, overBridge, overHttp } from './lib/mcp.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const screen = (id) => `ringside://session/${id}/screen`;
@@ -20,7 +20,7 @@ const ran = async (server, id, command) => (await server.api.call('POST', `/api/
 const blocks = async (server, id) => (await server.api.call('GET', `/api/session/${id}/blocks`)).blocks;
 const refused = (promise, code) => assert.rejects(promise, (error) => error.code === code);
 
-scenario('screens and blocks are listed and read', async (server) => {
+shared('screens and blocks are listed and read', async (server) => {
 	for (const id of ['one', 'two']) await server.session({ id, cols: 80, rows: 24 });
 	await ran(server, 'one', "echo first; printf '\\e[31mred\\e[0m\\n'");
 	await ran(server, 'one', 'seq 100000');
@@ -58,7 +58,7 @@ scenario('screens and blocks are listed and read', async (server) => {
 	await refused(modern.readResource({ uri: screen('none') }), -32602);
 });
 
-scenario('links see their own session only', async (server) => {
+shared('links see their own session only', async (server) => {
 	for (const id of ['mine', 'other']) await server.session({ id });
 	await ran(server, 'other', 'echo secret');
 	const [{ id: theirs }] = await blocks(server, 'other');
@@ -82,7 +82,7 @@ scenario('links see their own session only', async (server) => {
 	}
 });
 
-scenario('clients get changes, over HTTP and by ringside mcp', async (server) => {
+shared('clients get changes, over HTTP and by ringside mcp', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.call('POST', '/api/session/create', { id: 'last', argv: ['sleep', '1000'] });
 	const [a, b] = [await connectReader(server), await connectReader(server, overBridge(server))];
@@ -103,7 +103,7 @@ scenario('clients get changes, over HTTP and by ringside mcp', async (server) =>
 	await refused(a.client.readResource({ uri: screen('last') }), -32002);
 });
 
-scenario('without sessions clients listen to what they may see, over HTTP and by ringside mcp', async (server) => {
+shared('without sessions clients listen to what they may see, over HTTP and by ringside mcp', async (server) => {
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
 	const { token, link } = await server.api.link('s', 'viewer', 600_000);
@@ -143,7 +143,7 @@ scenario('without sessions clients listen to what they may see, over HTTP and by
 	}
 });
 
-scenario('lists have pages, subscriptions have limits, and clients that do not read their stream delay nothing', async (server) => {
+shared('lists have pages, subscriptions have limits, and clients that do not read their stream delay nothing', async (server) => {
 	await server.session({ id: 's' });
 	const ids = Array.from({ length: 27 }, (_, i) => `s${String(i).padStart(2, '0')}`);
 	await Promise.all(ids.map((id) => server.api.call('POST', '/api/session/create', { id, argv: ['sleep', '1000'] })));

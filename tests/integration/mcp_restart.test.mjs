@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { bridge, connect, connectModern, modernBridge, overBridge, overHttp } from './lib/mcp.mjs';
 import { cmdline, kill } from './lib/proc.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 /** A client by `ringside mcp`, in either kind of revision. */
@@ -22,7 +22,7 @@ async function ping(server, id, { token = server.token, method = 'POST' } = {}) 
 	return status;
 }
 
-scenario('over HTTP a client continues with the next server without initializing again', async (server) => {
+shared('over HTTP a client continues with the next server without initializing again', async (server) => {
 	const [a, b] = [await connect(server, 'lasting'), await connect(server, 'lasting')];
 	const [mine] = (await a.use('exec', { command: 'mine=a' })).also;
 	assert.match(mine, /^session agent-lasting-[0-9a-f]{6} is yours$/);
@@ -68,7 +68,7 @@ scenario('over HTTP a client continues with the next server without initializing
 	assert.equal((await b.use('exec', { command: 'echo "[$mine]"' })).output, '[b]\n');
 });
 
-scenario('a session id is useless to other principals, also with the next server', async (server) => {
+shared('a session id is useless to other principals, also with the next server', async (server) => {
 	await server.session({ id: 's' });
 	const { token: driver } = await server.api.link('s', 'driver', 600_000);
 	const { token: other } = await server.api.link('s', 'driver', 600_000);
@@ -92,7 +92,7 @@ scenario('a session id is useless to other principals, also with the next server
 });
 
 for (const era of ['modern', 'legacy'])
-	scenario(`ringside mcp waits for the next server, and repeats requests that may be repeated: ${era}`, { timeout: 90_000 }, async (server) => {
+	shared(`ringside mcp waits for the next server, and repeats requests that may be repeated: ${era}`, { timeout: 90_000 }, async (server) => {
 		const a = await bridged(server, era);
 		const file = (name) => path.join(server.cwd, name);
 		const lines = (name) => (existsSync(file(name)) ? readFileSync(file(name), 'utf8') : '').split('\n').length - 1;
@@ -134,7 +134,7 @@ for (const era of ['modern', 'legacy'])
 		assert.deepEqual([lost.isError, lines('gone')], [true, 1]);
 	});
 
-scenario('ringside mcp: a request that is cancelled while there is no server is not sent', async (server) => {
+shared('ringside mcp: a request that is cancelled while there is no server is not sent', async (server) => {
 	const { command, args, env } = bridge(server);
 	const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
 	server.clients.add({ terminate: () => child.kill('SIGKILL') });

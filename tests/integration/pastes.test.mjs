@@ -1,9 +1,8 @@
 // Bracketed pastes that never end: input of other clients does not become part of them.
 import assert from 'node:assert/strict';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
-const shared = together();
 const begin = '\x1b[200~';
 const end = '\x1b[201~';
 const state = async (server) => (await server.api.call('GET', '/api/session/s/state')).state;

@@ -1,23 +1,18 @@
 // Pipelined HTTP/1.1 requests: each gets exactly its own response, in order, however they are split.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import tls from 'node:tls';
 import { Api } from './lib/api.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
 import { ask, Pipe } from './lib/pipe.mjs';
+import { ticks } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const rename = (server, name, fill = 0) => ask(server, 'POST', '/api/session/s/rename', { body: JSON.stringify({ name, fill: 'x'.repeat(fill) }) });
-
-/** Clock ticks that a process has used. */
-const ticks = (pid) => {
-	const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) /, '').split(' ');
-	return Number(fields[11]) + Number(fields[12]);
-};
 
 /** The server uses almost no CPU time, compared with a busy loop. */
 async function idles(server) {
@@ -31,7 +26,7 @@ async function idles(server) {
 
 const anonymous = (server, body) => ask(server, 'POST', '/api/auth/login', { body, token: null });
 
-scenario('two bodies in one segment, without credentials', async (server) => {
+shared('two bodies in one segment, without credentials', async (server) => {
 	for (const route of ['/api/auth/login', '/mcp', '/api/session/create', '/nothing', '/']) {
 		for (const size of [1, 2, 100, 5000]) {
 			const one = ask(server, 'POST', route, { body: 'x'.repeat(size), token: null });
@@ -46,7 +41,7 @@ scenario('two bodies in one segment, without credentials', async (server) => {
 	await idles(server);
 });
 
-scenario('2 to 50 requests in one segment, in order', async (server) => {
+shared('2 to 50 requests in one segment, in order', async (server) => {
 	await server.session({ id: 's' });
 	for (const count of [2, 3, 7, 20, 50]) {
 		for (const fill of [0, 1, 700]) {
@@ -59,7 +54,7 @@ scenario('2 to 50 requests in one segment, in order', async (server) => {
 	await idles(server);
 });
 
-scenario('every split point of two and of three requests', { timeout: 120_000 }, async (server) => {
+shared('every split point of two and of three requests', { timeout: 120_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const short = (name) => `POST /api/session/s/rename HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\nContent-Length: ${name.length + 11}\r\n\r\n{"name":"${name}"}`;
 	for (const texts of [[short('one'), short('two')], [short('one'), ask(server, 'GET', '/healthz'), short('three')]]) {
@@ -90,7 +85,7 @@ scenario('every split point of two and of three requests', { timeout: 120_000 },
 	await idles(server);
 });
 
-scenario('bodies of no byte, of one byte, and larger than every buffer', async (server) => {
+shared('bodies of no byte, of one byte, and larger than every buffer', async (server) => {
 	await server.session({ id: 's' });
 	const sizes = [0, 1, 1023, 1024, 8191, 8192, 8193, 32_767, 32_768, 40_000, 65_536, 300_000, (1 << 20) - 100];
 	const pipe = new Pipe(server).send(sizes.map((size, at) => rename(server, `size${at}`, size)).join('')).send(ask(server, 'GET', '/healthz'));
@@ -110,7 +105,7 @@ scenario('bodies of no byte, of one byte, and larger than every buffer', async (
 	await idles(server);
 });
 
-scenario('immediate, late and streamed responses, mixed', async (server) => {
+shared('immediate, late and streamed responses, mixed', async (server) => {
 	await server.session({ id: 's' });
 	const run = (text) => ask(server, 'POST', '/api/run', { body: JSON.stringify({ command: `sleep 0.3; echo ${text}` }) });
 	const exec = (text) => ask(server, 'POST', '/api/session/s/exec', { body: JSON.stringify({ command: `sleep 0.2; echo ${text}`, wait: true }) });
@@ -135,7 +130,7 @@ scenario('immediate, late and streamed responses, mixed', async (server) => {
 	await idles(server);
 });
 
-scenario('with and without keep-alive, and HTTP/1.0', async (server) => {
+shared('with and without keep-alive, and HTTP/1.0', async (server) => {
 	await server.session({ id: 's' });
 	const cases = [
 		[{}, '1.1', true], [{ Connection: 'close' }, '1.1', false], [{ Connection: 'keep-alive' }, '1.1', true], [{ Connection: 'Close, te' }, '1.1', false],
@@ -166,7 +161,7 @@ scenario('with and without keep-alive, and HTTP/1.0', async (server) => {
 	await idles(server);
 });
 
-scenario('Expect: 100-continue', async (server) => {
+shared('Expect: 100-continue', async (server) => {
 	await server.session({ id: 's' });
 	const head = (length, extra = {}, token = server.token) => ask(server, 'POST', '/api/session/s/rename', { token, headers: { 'Content-Length': length, Expect: '100-continue', ...extra } });
 	const pipe = new Pipe(server);
@@ -200,7 +195,7 @@ scenario('Expect: 100-continue', async (server) => {
 	await idles(server);
 });
 
-scenario('clients that disconnect halfway', async (server) => {
+shared('clients that disconnect halfway', async (server) => {
 	await server.session({ id: 's' });
 	const slow = ask(server, 'POST', '/api/run', { body: JSON.stringify({ command: 'sleep 20' }) });
 	const texts = [rename(server, 'left') + rename(server, 'half', 5000).slice(0, 900), slow + rename(server, 'never'), anonymous(server, 'x').repeat(30),
@@ -226,7 +221,7 @@ scenario('clients that disconnect halfway', async (server) => {
 	assert.equal((await half.take(3))[1].json.data.name, 'said2');
 });
 
-scenario('a client that does not read delays only itself', async (server) => {
+shared('a client that does not read delays only itself', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', 'head -c 900000 /dev/zero | tr "\\0" x; echo e""nd\r');
 	await server.outputMatches('s', /end\r\n/);
@@ -270,7 +265,7 @@ scenario('over TLS', { args: ['--tls-cert', cert, '--tls-key', key] }, async (se
 	await idles(server);
 });
 
-scenario('a WebSocket behind requests, and frames behind its handshake', async (server) => {
+shared('a WebSocket behind requests, and frames behind its handshake', async (server) => {
 	await server.session({ id: 's' });
 	const raw = new RawClient(server);
 	const upgrade = `GET /ws/pty?sessionId=s HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n`
@@ -317,7 +312,7 @@ scenario('a half-closed client gets a late response, and a disconnected one free
 	await idles(server);
 });
 
-scenario('invalid empty lines, and lengths of bodies that are not sent', async (server) => {
+shared('invalid empty lines, and lengths of bodies that are not sent', async (server) => {
 	const pipe = new Pipe(server).send(`\0\0${ask(server, 'GET', '/healthz')}`);
 	assert.equal((await pipe.take(1))[0].status, 400);
 	await pipe.end();

@@ -5,8 +5,8 @@ import net from 'node:net';
 import { assertError } from './lib/api.mjs';
 import { descriptors } from './lib/proc.mjs';
 import { Processes } from './lib/process.mjs';
-import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
+import { shared } from './lib/together.mjs';
 import { stays, until } from './lib/until.mjs';
 
 const listen = (listener, port = 0, host = '127.0.0.1') => new Promise((resolve, reject) => {
@@ -28,7 +28,7 @@ async function freePort() {
 const watch = (server, body) => new EventStream(server, '/api/port-watch', { method: 'POST', body });
 const plain = (events) => events.map(({ at, ...event }) => event);
 
-scenario('a port is ready at once, or when a process listens', async (server) => {
+shared('a port is ready at once, or when a process listens', async (server) => {
 	const sockets = new Set();
 	const listener = net.createServer((socket) => { sockets.add(socket.on('error', () => {})); });
 	const port = await freePort();
@@ -47,7 +47,7 @@ scenario('a port is ready at once, or when a process listens', async (server) =>
 	await close(listener);
 });
 
-scenario('HTTP is ready with a status in the range, on either loopback address', async (server) => {
+shared('HTTP is ready with a status in the range, on either loopback address', async (server) => {
 	const seen = [];
 	let status = 503;
 	const listener = http.createServer((request, response) => {
@@ -78,7 +78,7 @@ scenario('HTTP is ready with a status in the range, on either loopback address',
 	await close(six);
 });
 
-scenario('a server without HTTP, or that never responds, is not ready and does no harm', async (server) => {
+shared('a server without HTTP, or that never responds, is not ready and does no harm', async (server) => {
 	const answers = ['SSH-2.0-x\r\n', '', 'HTTP/1.1 2', 'HTTP/1.1 abc \r\n', 'H', `HTTP/1.1 ${'9'.repeat(5000)}`,
 		'HTTP/1.1 200', 'x'.repeat(1_000_000)];
 	const listeners = [];
@@ -101,7 +101,7 @@ scenario('a server without HTTP, or that never responds, is not ready and does n
 	for (const listener of [...listeners, mute]) await close(listener);
 });
 
-scenario('the end of the process that should serve it is reported', async (server) => {
+shared('the end of the process that should serve it is reported', async (server) => {
 	const p = new Processes(server);
 	const port = await freePort();
 	const { processId } = await p.start('read x; exit 3', { stdin: 'pipe' });
@@ -122,7 +122,7 @@ scenario('the end of the process that should serve it is reported', async (serve
 	assert.ok(['process_exited', 'error'].includes(removed.events.at(-1).type));
 });
 
-scenario('watches are limited, and end with their clients', async (server) => {
+shared('watches are limited, and end with their clients', async (server) => {
 	const port = await freePort();
 	const before = Object.keys(descriptors(server.pid)).length;
 	const streams = Array.from({ length: 256 }, () => watch(server, { port, mode: 'tcp', interval: 10_000 }));
@@ -152,7 +152,7 @@ scenario('watches are limited, and end with their clients', async (server) => {
 	await until('as many descriptors as before', () => Object.keys(descriptors(server.pid)).length <= before + 2);
 });
 
-scenario('waiting until a process serves a port', async (server) => {
+shared('waiting until a process serves a port', async (server) => {
 	const p = new Processes(server);
 	const port = await freePort();
 	const { processId } = await p.start(`read x; exec ${process.execPath} -e `

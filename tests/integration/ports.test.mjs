@@ -7,6 +7,7 @@ import { assertError } from './lib/api.mjs';
 import { cli } from './lib/cli.mjs';
 import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 // Older versions of Node.js have no WebSocket; capnweb needs its constants.
@@ -26,7 +27,7 @@ async function listening(server, id, { host, name } = {}) {
 }
 const find = (ports, port) => ports.find((each) => each.port === port);
 
-scenario('a port is listed with its session and its process', async (server) => {
+shared('a port is listed with its session and its process', async (server) => {
 	await server.session({ id: 'a' });
 	await server.session({ id: 'b' });
 	const mine = net.createServer();
@@ -44,7 +45,7 @@ scenario('a port is listed with its session and its process', async (server) => 
 	await new Promise((resolve) => { mine.close(resolve); });
 });
 
-scenario('events have the list, then its changes', async (server) => {
+shared('events have the list, then its changes', async (server) => {
 	await server.session({ id: 'a' });
 	await server.session({ id: 'b' });
 	const stream = new EventStream(server, '/api/ports/events?sessionId=a'), all = new EventStream(server, '/api/ports/events');
@@ -74,7 +75,7 @@ scenario('trusted drivers see the ports of their session', { args: ['--drivers-m
 	assertError(await server.api.as(watcher).raw('GET', '/api/ports'), 403, 'PERMISSION_DENIED');
 });
 
-scenario('a server that ends during a scan', async (server) => {
+shared('a server that ends during a scan', async (server) => {
 	await server.session({ id: 'a' });
 	const streams = Array.from({ length: 10 }, () => new EventStream(server, '/api/ports/events'));
 	await until('all lists', () => streams.every(({ events }) => events.length > 0));
@@ -85,7 +86,7 @@ scenario('a server that ends during a scan', async (server) => {
 	await server.start();
 });
 
-scenario('the command line lists ports, and makes and revokes addresses', async (server) => {
+shared('the command line lists ports, and makes and revokes addresses', async (server) => {
 	await server.session({ id: 'a' });
 	const port = await listening(server, 'a');
 	const good = async (...args) => {
@@ -115,7 +116,7 @@ scenario('the command line lists ports, and makes and revokes addresses', async 
 	assert.match(refused.stderr, /INVALID_PORT/);
 });
 
-scenario('the same with the Sandbox SDK', async (server) => {
+shared('the same with the Sandbox SDK', async (server) => {
 	await server.session({ id: 'a' });
 	const socket = new WebSocket(`ws://127.0.0.1:${server.port}/rpc`, { headers: { Authorization: `Bearer ${server.token}` } });
 	socket.on('error', () => {});

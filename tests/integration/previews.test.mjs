@@ -13,14 +13,13 @@ import { RawClient } from './lib/client.mjs';
 import { descriptors } from './lib/proc.mjs';
 import { readText, sanitized, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared, together } from './lib/together.mjs';
 import { stays, until, within } from './lib/until.mjs';
 
 const listen = (listener, host = '127.0.0.1') => new Promise((resolve, reject) => {
 	listener.once('error', reject).listen(0, host, () => resolve(listener.address().port));
 });
 
-const shared = together();
 const trusting = together({ args: ['--drivers-may-all'] });
 
 /** Run body with a listening server, and close it afterwards. */

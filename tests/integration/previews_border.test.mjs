@@ -4,6 +4,7 @@ import http from 'node:http';
 import { assertError, request } from './lib/api.mjs';
 import { RawClient } from './lib/client.mjs';
 import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 /** Run body with a program that responds with the request's lines, and its preview. */
@@ -27,7 +28,7 @@ async function previewed(server, body) {
 	}
 }
 
-scenario('no program gets a token, in any spelling', async (server) => {
+shared('no program gets a token, in any spelling', async (server) => {
 	await server.session({ id: 's' });
 	const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'viewer' });
 	await previewed(server, async (preview, host) => {
@@ -46,7 +47,7 @@ scenario('no program gets a token, in any spelling', async (server) => {
 	});
 });
 
-scenario('the client cannot forge the origin of its request', async (server) => {
+shared('the client cannot forge the origin of its request', async (server) => {
 	await previewed(server, async (preview, host) => {
 		const own = { 'X_Forwarded_For': '192.0.2.1', 'X-Forwarded_Host': 'evil.example', 'X_Real_IP': '192.0.2.1', Proxy: 'http://192.0.2.1/', 'X-Mine_too': '1' };
 		const { json } = await request(server.base, { path: '/', headers: { Host: host, ...own } });
@@ -68,7 +69,7 @@ scenario('the name of a preview is not logged', { args: ['--verbose'] }, async (
 	});
 });
 
-scenario('CONNECT does not open a tunnel', async (server) => {
+shared('CONNECT does not open a tunnel', async (server) => {
 	await previewed(server, async (preview, host, asked) => {
 		for (const target of ['localhost:1', host, '/']) {
 			const client = new RawClient(server).send(`CONNECT ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\nGET /healthz HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);

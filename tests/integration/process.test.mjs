@@ -9,10 +9,8 @@ import { descriptors, isAlive } from './lib/proc.mjs';
 import { Processes } from './lib/process.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { pause, stays, until } from './lib/until.mjs';
-
-const shared = together();
 
 /** A scenario with processes; if it has server arguments, it does not share a server. */
 function processes(name, options, body) {

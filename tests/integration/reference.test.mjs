@@ -7,7 +7,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { assertError } from './lib/api.mjs';
-import { readText, scenario } from './lib/server.mjs';
+import { readText } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const source = (name) => readText(path.join(root, name));
@@ -210,7 +211,7 @@ function ask(server, method, route, body) {
 	});
 }
 
-scenario('every operation is served, with a documented response', async (server) => {
+shared('every operation is served, with a documented response', async (server) => {
 	for (const { method, path: route, operation } of operations) {
 		const where = `${method} ${route}`;
 		const answer = await ask(server, method.toUpperCase(), route.replace(/\{\w+\}/g, 'missing'),
@@ -238,7 +239,7 @@ scenario('every operation is served, with a documented response', async (server)
 	await server.api.refused(404, 'UNKNOWN_ERROR', 'GET', '/api/nothing');
 });
 
-scenario('the document is served, with the version of the program', async (server) => {
+shared('the document is served, with the version of the program', async (server) => {
 	const answer = await server.api.raw('GET', '/api/openapi.json');
 	assert.equal(answer.status, 200);
 	assert.match(answer.headers['content-type'], /^application\/json/);
@@ -257,7 +258,7 @@ async function check(server, calls, names) {
 	}
 }
 
-scenario('responses about sessions are as described', async (server) => {
+shared('responses about sessions are as described', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	await server.run('s', 'printf "\\033[1;4:3;31mred\\033[m \\033[38;2;1;2;3mrgb\\033[m\\n"');
 	const { link } = await server.api.link('s', 'viewer', 60_000);
@@ -307,7 +308,7 @@ scenario('responses about sessions are as described', async (server) => {
 	], { id: 's', link: link.id });
 });
 
-scenario('responses about commands and processes are as described', async (server) => {
+shared('responses about commands and processes are as described', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo by id', label: 'a test' });
 	await check(server, [

@@ -6,10 +6,8 @@ import { assertError } from './lib/api.mjs';
 import { allPids, cmdline, isAlive, kill, parentOf, processesNaming, status } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { until, within } from './lib/until.mjs';
-
-const shared = together();
 
 const isOurs = (text) => (pid) => isAlive(pid) && cmdline(pid).includes(text);
 const stop = async (pid) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { answersTo, Emulator } from './lib/emulator.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const clients = 10;
@@ -82,7 +82,7 @@ const between = (buffer) => {
 	return from < 0 || to < 0 ? undefined : buffer.subarray(from + 9, to);
 };
 
-scenario('replayed queries are NULs of the same length, from any offset', async (server) => {
+shared('replayed queries are NULs of the same length, from any offset', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	installFiles(server, { queries: file.whole });
@@ -116,7 +116,7 @@ scenario('replayed queries are NULs of the same length, from any offset', async 
 	}
 });
 
-scenario('a live query reaches none of ten clients, whichever types or sets the size', async (server) => {
+shared('a live query reaches none of ten clients, whichever types or sets the size', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	installFiles(server, { queries: file.whole });
@@ -142,7 +142,7 @@ scenario('a live query reaches none of ten clients, whichever types or sets the 
 	assert.equal(escaped(between(raw)), escaped(file.whole));
 });
 
-scenario('an incomplete sequence at the end is delivered before the exit', async (server) => {
+shared('an incomplete sequence at the end is delivered before the exit', async (server) => {
 	for (const tail of ['\\033[', '\\033', '\\033]11;', '\\033]0;title', '\\302', '\\360\\237', '\\033P+q54']) {
 		await server.session({ id: 's' });
 		const client = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect({ history: true });
@@ -158,7 +158,7 @@ scenario('an incomplete sequence at the end is delivered before the exit', async
 	}
 });
 
-scenario('an endless sequence holds back only a limited number of bytes', async (server) => {
+shared('an endless sequence holds back only a limited number of bytes', async (server) => {
 	await server.session({ id: 's' });
 	const client = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
 	for (const head of ['\\033]0;', '\\033]11;?', '\\033P+q', '\\033[', '\\033_', '\\302\\235']) {
@@ -214,7 +214,7 @@ async function comeBack(all, manner) {
 
 const answered = async (server) => Number(/^ringside_queries_answered_total (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]);
 
-scenario('ten terminals that attach and reconnect type nothing', { timeout: 80_000 }, async (server) => {
+shared('ten terminals that attach and reconnect type nothing', { timeout: 80_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	installFiles(server, { file: file.whole });
@@ -237,7 +237,7 @@ scenario('ten terminals that attach and reconnect type nothing', { timeout: 80_0
 	assert.notEqual(await answersTo(file.whole), '', 'this terminal never replies, so the test proves nothing');
 });
 
-scenario('with ten terminals, or none, a live query is answered once', async (server) => {
+shared('with ten terminals, or none, a live query is answered once', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const asked = bytes('\x1b[3;5H\x1b[c\x1b[5n\x1b[6n\x1b[?6n\x1b[?1$p\x1b[4$p\x1bP$qm\x1b\\\x1b[18t\x1b[c');
 	installFiles(server, { asked });

@@ -5,6 +5,7 @@ import http from 'node:http';
 import { assertError, logIn } from './lib/api.mjs';
 import { ControlClient } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { stays, until } from './lib/until.mjs';
 
 /** Send a request with these credentials without waiting; returns its response so far. */
@@ -76,7 +77,7 @@ const tool = (name, args, meta = {}) => ({
 });
 
 for (const [way, make] of Object.entries(ways)) {
-	scenario(`access that is ${way} ends all its requests`, async (server) => {
+	shared(`access that is ${way} ends all its requests`, async (server) => {
 		await server.session({ id: 's' });
 		const running = (await server.api.call('POST', '/api/session/s/exec', { command: 'read line; echo done', yieldMs: 0, queue: true })).data.id;
 		const { headers, query, owner, end } = await make(server);
@@ -152,7 +153,7 @@ for (const [way, make] of Object.entries(ways)) {
 	});
 }
 
-scenario('other logins of the owner go on', async (server) => {
+shared('other logins of the owner go on', async (server) => {
 	await server.session({ id: 's' });
 	const first = cookie(server, await logIn(server, server.token));
 	const second = cookie(server, await logIn(server, server.token));
@@ -167,7 +168,7 @@ scenario('other logins of the owner go on', async (server) => {
 	for (const each of [...asked, follow]) each.abort();
 });
 
-scenario('a login that is replaced by newer ones loses its sockets', async (server) => {
+shared('a login that is replaced by newer ones loses its sockets', async (server) => {
 	await server.session({ id: 's' });
 	const { token, link } = await server.api.link('s', 'viewer');
 	const headers = cookie(server, await logIn(server, token));
@@ -187,7 +188,7 @@ scenario('a login ends all logins, and gets the response', async (server) => {
 	assertError(await server.api.as(null, headers).raw('GET', '/api/auth/whoami'), 401, 'UNAUTHENTICATED');
 });
 
-scenario('a body that began before the revocation is refused', async (server) => {
+shared('a body that began before the revocation is refused', async (server) => {
 	await server.session({ id: 's' });
 	const { token, link } = await server.api.link('s', 'driver');
 	const text = JSON.stringify({ data: 'echo never\r' });
@@ -208,7 +209,7 @@ scenario('a body that began before the revocation is refused', async (server) =>
 	assert.ok(!(await server.api.text('s')).includes('never'));
 });
 
-scenario('a pending Enter is not typed after the revocation', async (server) => {
+shared('a pending Enter is not typed after the revocation', async (server) => {
 	await server.session({ id: 's' });
 	const { token, link } = await server.api.link('s', 'driver');
 	const asked = ask(server, bearer(token), 'POST', '/api/session/s/keys', { text: 'echo nev\'\'er', submit: true });
@@ -219,7 +220,7 @@ scenario('a pending Enter is not typed after the revocation', async (server) => 
 	await stays('the line without Enter', async () => !(await server.api.text('s')).includes('never'), 600);
 });
 
-scenario('commands that waited for a revoked link: a key may be used again, and commands of other principals stay', async (server) => {
+shared('commands that waited for a revoked link: a key may be used again, and commands of other principals stay', async (server) => {
 	await server.session({ id: 's' });
 	const exec = async (token, fields) => (await server.api.as(token).call('POST', '/api/session/s/exec', { queue: true, yieldMs: 0, ...fields })).data;
 	const now = async ({ id }) => (await server.api.call('GET', `/api/session/s/exec/${id}`)).data;

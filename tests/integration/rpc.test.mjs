@@ -10,7 +10,7 @@ import { allPids, cmdline, isAlive, rssAnon } from './lib/proc.mjs';
 import { Road } from './lib/road.mjs';
 import { sanitized } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared, together } from './lib/together.mjs';
 import { stays, until, within } from './lib/until.mjs';
 
 const MiB = 1 << 20;
@@ -25,7 +25,6 @@ function session(server, { token = server.token, base = server.base, headers = {
 	return { socket, closed, main: newWebSocketRpcSession(socket) };
 }
 
-const shared = together();
 const pinging = together({ args: ['--ping-interval', '1'] });
 
 /** A test with a capnweb client. */

@@ -9,12 +9,11 @@ import { descriptors, isAlive, kill, processesNaming, rssAnon } from './lib/proc
 import { sanitized, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { EventStream } from './lib/sse.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const both = ['terminals', 'pipes'];
-const shared = together();
 
 async function run(server, command, fields = {}, options = {}) {
 	const answer = await server.api.raw('POST', '/api/run', { command, ...fields }, options);

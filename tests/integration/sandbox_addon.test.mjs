@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import xterm from '@xterm/headless';
 import { authorize, sdk } from '../sandbox/sdk.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 /** A terminal with the addon, attached to a session. */
@@ -53,7 +53,7 @@ class Viewer {
 	}
 }
 
-scenario('the addon shows output, types and resizes', async (server) => {
+shared('the addon shows output, types and resizes', async (server) => {
 	await server.session({ id: 's' });
 	const viewer = new Viewer(server, 's', { cols: 100, rows: 30 });
 	await viewer.connected();
@@ -72,7 +72,7 @@ scenario('the addon shows output, types and resizes', async (server) => {
 	assert.deepEqual(viewer.errors, []);
 });
 
-scenario('a later viewer gets the existing screen, and both show the same', async (server) => {
+shared('a later viewer gets the existing screen, and both show the same', async (server) => {
 	await server.session({ id: 's' });
 	const first = new Viewer(server, 's');
 	await first.connected();
@@ -89,7 +89,7 @@ scenario('a later viewer gets the existing screen, and both show the same', asyn
 	await until('the same screen', () => first.text === second.text);
 });
 
-scenario('the addon reconnects after kill -9: nothing is lost or duplicated', async (server) => {
+shared('the addon reconnects after kill -9: nothing is lost or duplicated', async (server) => {
 	await server.session({ id: 's' });
 	const viewer = new Viewer(server, 's');
 	await viewer.connected();
@@ -106,7 +106,7 @@ scenario('the addon reconnects after kill -9: nothing is lost or duplicated', as
 	await viewer.shows(/^still-2$/m);
 });
 
-scenario('the end of the shell is reported', async (server) => {
+shared('the end of the shell is reported', async (server) => {
 	await server.session({ id: 's' });
 	const viewer = new Viewer(server, 's');
 	await viewer.connected();

@@ -6,7 +6,7 @@ import net from 'node:net';
 import { eventsOf, joined, sdk, transports } from '../sandbox/sdk.mjs';
 import { cmdline } from './lib/proc.mjs';
 import { long, times } from './lib/soak.mjs';
-import { tidy, together } from './lib/together.mjs';
+import { shared, tidy } from './lib/together.mjs';
 import { until, within } from './lib/until.mjs';
 
 const sessionless = '__DISABLE_SESSION__';
@@ -33,8 +33,6 @@ async function fails(promise, name, code, status) {
 	assert.match(error.errorResponse.timestamp, iso);
 	return error;
 }
-
-const shared = together();
 
 /** A test over each transport. */
 function clients(name, body) {

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { assertError } from './lib/api.mjs';
 import { metric } from './lib/control.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 /** A session whose program prints exact bytes, and its screen when they have been drawn. */
@@ -68,7 +68,7 @@ class Canvas {
 
 const texts = ({ lines }) => lines.map(({ text }) => text);
 
-scenario('the screen as JSON', async (server) => {
+shared('the screen as JSON', async (server) => {
 	const canvas = await Canvas.open(server, 's');
 	const screen = await canvas.show('one\r\n  two \u754ce\u0301\r\n\u001b]1;icon\u0007\u001b]7;file://h/tmp/x%20y\u0007'
 		+ '\u001b[?2004h\u001b[?1002h\u001b[?1006h\u001b[5 q\u001b[?1h');
@@ -96,7 +96,7 @@ scenario('the screen as JSON', async (server) => {
 	assert.deepEqual(texts(back), texts(screen));
 });
 
-scenario('a version of an earlier server is not accepted', async (server) => {
+shared('a version of an earlier server is not accepted', async (server) => {
 	const canvas = await Canvas.open(server, 's');
 	await canvas.show('one\r\ntwo\r\nthree');
 	const before = await canvas.json('screen');
@@ -110,7 +110,7 @@ scenario('a version of an earlier server is not accepted', async (server) => {
 	assert.deepEqual(texts(after), texts(before));
 });
 
-scenario('the scrollback by absolute lines', async (server) => {
+shared('the scrollback by absolute lines', async (server) => {
 	const canvas = await Canvas.open(server, 's');
 	const screen = await canvas.show(`${Array.from({ length: 3000 }, (_, i) => `line ${i}`).join('\r\n')}\r\n`);
 	const { first, count } = screen.scrollback;
@@ -138,7 +138,7 @@ scenario('the scrollback by absolute lines', async (server) => {
 	await canvas.refused(416, 'RANGE_GONE', 'scrollback', { from: first });
 });
 
-scenario('old lines are compressed when the session is idle, and can be read as before', { timeout: 100_000 }, async (server) => {
+shared('old lines are compressed when the session is idle, and can be read as before', { timeout: 100_000 }, async (server) => {
 	const canvas = await Canvas.open(server, 'frozen', { cols: 80, rows: 24 });
 	const count = 4000;
 	const line = (n) => `[${n}/${count}] compiling the object ${(n * 7919) % 1000} of a library that has many of them`;
@@ -159,7 +159,7 @@ scenario('old lines are compressed when the session is idle, and can be read as 
 	assert.deepEqual(found.map(({ text }) => text), [line(321)]);
 });
 
-scenario('an ended session keeps its screen', async (server) => {
+shared('an ended session keeps its screen', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', 'clear; echo the-$((40+2))-end; exit\r');
 	await until('the end of the session', async () => (await server.api.get('s')).state === 'exited');
@@ -169,7 +169,7 @@ scenario('an ended session keeps its screen', async (server) => {
 	assert.equal(json.matches[0].match, 'the-42');
 });
 
-scenario('a screen in a flood: as of the request, also if the session is deleted', { timeout: 100_000 }, async (server) => {
+shared('a screen in a flood: as of the request, also if the session is deleted', { timeout: 100_000 }, async (server) => {
 	const styles = 'while :; do printf "\\e[38;2;%d;%d;%dmab%.0s" {1..3000}; done';
 	await server.session({ id: 'f', cols: 200, rows: 50 });
 	await server.api.input('f', `${styles}\r`);
@@ -190,7 +190,7 @@ scenario('a screen in a flood: as of the request, also if the session is deleted
 	await deleted;
 });
 
-scenario('invalid searches are refused at once', { timeout: 100_000 }, async (server) => {
+shared('invalid searches are refused at once', { timeout: 100_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const order = [];
 	const ask = async (path) => order.push((await server.api.raw('GET', `/api/session/s/${path}`)).status);

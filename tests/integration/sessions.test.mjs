@@ -6,6 +6,7 @@ import { Refused } from './lib/client.mjs';
 import { isAlive } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
+import { shared } from './lib/together.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -34,7 +35,7 @@ const gone = (server, id) => until(() => `the end of ${id}`, async () => {
 	return session.state === 'exited' && session;
 });
 
-scenario('a session is created with defaults and shown by get and list', async (server) => {
+shared('a session is created with defaults and shown by get and list', async (server) => {
 	const { api } = server;
 	assert.deepEqual((await api.list()).data, []);
 	const answer = await api.raw('POST', '/api/session/create');
@@ -57,7 +58,7 @@ scenario('a session is created with defaults and shown by get and list', async (
 	await until('the end of the shell', () => !isAlive(named.pid));
 });
 
-scenario('exit statuses', async (server) => {
+shared('exit statuses', async (server) => {
 	const { api } = server;
 	const cases = [
 		['exit 0', { code: 0, signal: null, reason: 'exited' }],
@@ -77,7 +78,7 @@ scenario('exit statuses', async (server) => {
 	}
 });
 
-scenario('twenty opens and twenty creates at once make one session each', async (server) => {
+shared('twenty opens and twenty creates at once make one session each', async (server) => {
 	const { api } = server;
 	for (let round = 0; round < 5; round += 1) {
 		const answers = await Promise.all(Array.from({ length: 20 }, () => api.open({ id: `open${round}` })));
@@ -101,7 +102,7 @@ scenario('twenty opens and twenty creates at once make one session each', async 
 	assert.ok(isAlive(last.data.pid));
 });
 
-scenario('ping, version, health and metrics', async (server) => {
+shared('ping, version, health and metrics', async (server) => {
 	const { api } = server;
 	const ping = await api.call('GET', '/api/ping');
 	assert.deepEqual([ping.status, ping.message], ['healthy', 'pong']);
@@ -157,7 +158,7 @@ scenario('the environment: inherited, set, and hidden variables', {
 	}
 });
 
-scenario('the working directory', async (server) => {
+shared('the working directory', async (server) => {
 	const { api } = server;
 	await server.session({ id: 'default', cols: 200 });
 	assert.equal(await server.run('default', 'pwd'), `${server.cwd}\n`);
@@ -173,7 +174,7 @@ scenario('the working directory', async (server) => {
 	assert.ok((await api.list()).data.includes('there'));
 });
 
-scenario('every byte of input and output is unchanged', async (server) => {
+shared('every byte of input and output is unchanged', async (server) => {
 	const { api } = server;
 	await server.session({ id: 'io', cols: 200 });
 	const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
@@ -201,7 +202,7 @@ scenario('a response has at most 1 MiB of output', { args: ['--ring-size', '8M']
 	assert.equal((await api.text('big')).match(/x{3000000}/).length, 1);
 });
 
-scenario('signals reach the foreground program, or the shell if requested', async (server) => {
+shared('signals reach the foreground program, or the shell if requested', async (server) => {
 	const { api } = server;
 	await server.session({ id: 'sig' });
 	for (const [signal, status] of [['INT', 130], ['QUIT', 131], ['USR1', 138]]) {
@@ -221,7 +222,7 @@ scenario('signals reach the foreground program, or the shell if requested', asyn
 	assert.deepEqual([exit.code, exit.signal, exit.reason], [null, 'KILL', 'signal']);
 });
 
-scenario('a resize reaches the terminal and its program', async (server) => {
+shared('a resize reaches the terminal and its program', async (server) => {
 	const { api } = server;
 	await server.session({ id: 'size', cols: 101, rows: 31 });
 	assert.equal(await server.run('size', 'stty size'), '31 101\n');
@@ -234,7 +235,7 @@ scenario('a resize reaches the terminal and its program', async (server) => {
 	assert.deepEqual([cols, rows], [120, 40]);
 });
 
-scenario('the list as a stream of events', async (server) => {
+shared('the list as a stream of events', async (server) => {
 	const { api } = server;
 	await api.create({ id: 'before' });
 	const stream = new EventStream(server, '/api/session/events');

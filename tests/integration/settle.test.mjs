@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const id = 's';
@@ -41,7 +41,7 @@ done
 	await server.outputMatches(id, /ready\r\n/);
 }
 
-scenario('output that comes after a delay', { timeout: 120_000 }, async (server) => {
+shared('output that comes after a delay', { timeout: 120_000 }, async (server) => {
 	await start(server, 'sleep 0.7');
 	for (const key of ['a', 'b', 'c']) {
 		const { output: text, terminal } = await keys(server, { text: key });
@@ -50,7 +50,7 @@ scenario('output that comes after a delay', { timeout: 120_000 }, async (server)
 	}
 });
 
-scenario('immediate output and silence, with lines and with commands', { timeout: 120_000 }, async (server) => {
+shared('immediate output and silence, with lines and with commands', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	for (let at = 0; at < 20; at += 1) {
 		const { output: text, terminal } = await keys(server, { text: `sleep 0.${at % 4}; echo $((${at} * 1000 + 7))`, submit: true, settle_ms: at % 3 ? 1 : 150 });
@@ -72,7 +72,7 @@ scenario('immediate output and silence, with lines and with commands', { timeout
 	await keys(server, { keys: 'C-c' });
 });
 
-scenario('a stopped server: pending output is processed first', { timeout: 120_000 }, async (server) => {
+shared('a stopped server: pending output is processed first', { timeout: 120_000 }, async (server) => {
 	await start(server, 'until [ -e go ]; do sleep 0.02; done; rm go');
 	for (const key of ['a', 'b', 'c', 'd']) {
 		const { offset } = await server.api.get(id);
@@ -87,7 +87,7 @@ scenario('a stopped server: pending output is processed first', { timeout: 120_0
 	}
 });
 
-scenario('stable and ready, over HTTP', { timeout: 60_000 }, async (server) => {
+shared('stable and ready, over HTTP', { timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	const { offset } = await server.api.get(id);
 	await server.api.input(id, 'echo one; sleep 1; echo two\r');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isAlive } from './lib/proc.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const exec = (server, id, command, fields = {}) => server.api.call('POST', `/api/session/${id}/exec`,
@@ -85,7 +85,7 @@ const each = (body, endingsOf = Object.entries(endings)) => Promise.all(endingsO
 
 const commands = Object.entries(endings).filter(([, { command }]) => command);
 
-scenario('at the prompt', async (server) => {
+shared('at the prompt', async (server) => {
 	await each(async (policy, ending, id) => {
 		const session = await begin(server, policy, id);
 		const watcher = await server.client({ sessionId: id }).connect();
@@ -108,7 +108,7 @@ scenario('at the prompt', async (server) => {
 	assert.equal(server.stderr.match(/shell restarted/g).length, restarts);
 });
 
-scenario('during a command', async (server) => {
+shared('during a command', async (server) => {
 	await each(async (policy, ending, id) => {
 		const session = await begin(server, policy, id);
 		const e = await exec(server, id, `echo working; ${ending.command}`);
@@ -117,7 +117,7 @@ scenario('during a command', async (server) => {
 	}, commands);
 });
 
-scenario('during a command, while there is no server', async (server) => {
+shared('during a command, while there is no server', async (server) => {
 	const go = path.join(server.root, 'go');
 	const begun = await each(async (policy, ending, id) => {
 		const session = await begin(server, policy, id);
@@ -139,7 +139,7 @@ scenario('during a command, while there is no server', async (server) => {
 	}));
 });
 
-scenario('the policy outlives the server and cannot change', async (server) => {
+shared('the policy outlives the server and cannot change', async (server) => {
 	const { api } = server;
 	for (const policy of policies) await api.create({ id: policy, onShellExit: policy });
 	assert.equal((await api.create({ id: 'plain' })).onShellExit, 'close');
@@ -155,7 +155,7 @@ scenario('the policy outlives the server and cannot change', async (server) => {
 	await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/create', { onShellExit: 'reexec', shell: '/bin/sh' });
 });
 
-scenario('shells that end at once end the session', async (server) => {
+shared('shells that end at once end the session', async (server) => {
 	const { api } = server;
 	const ended = async (id) => until(`the end of ${id}`, async () => {
 		const s = await api.get(id);
@@ -176,7 +176,7 @@ scenario('shells that end at once end the session', async (server) => {
 	}
 });
 
-scenario('exits of subshells, and traps of users', async (server) => {
+shared('exits of subshells, and traps of users', async (server) => {
 	const { api } = server;
 	const session = await server.session({ id: 's', onShellExit: 'reexec' });
 	await untilGrown(server, 's');
@@ -201,7 +201,7 @@ scenario('exits of subshells, and traps of users', async (server) => {
 	await until('the end of the session', async () => (await api.get('s')).exit?.code === 6);
 });
 
-scenario('processes that a shell leaves behind stay until the session is deleted', async (server) => {
+shared('processes that a shell leaves behind stay until the session is deleted', async (server) => {
 	const { api } = server;
 	for (const policy of ['reexec', 'respawn']) {
 		await server.session({ id: policy, onShellExit: policy });
@@ -215,7 +215,7 @@ scenario('processes that a shell leaves behind stay until the session is deleted
 	}
 });
 
-scenario('terminal modes that an ended shell has left, and pending input', async (server) => {
+shared('terminal modes that an ended shell has left, and pending input', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', onShellExit: 'respawn', cols: 77, rows: 22 });
 	await exec(server, 's', 'mkdir -p gone/deep && cd gone/deep');
@@ -231,7 +231,7 @@ scenario('terminal modes that an ended shell has left, and pending input', async
 	assert.deepEqual([e.exitCode, e.output], [0, `21 66\n1\n${server.cwd}\n`]);
 });
 
-scenario('a shell other than bash', async (server) => {
+shared('a shell other than bash', async (server) => {
 	const { api } = server;
 	const session = await server.session({ id: 'sh', shell: '/bin/sh', onShellExit: 'respawn' });
 	await api.input('sh', 'exit 4\r');

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const shells = ['bash', 'zsh', 'fish'];
@@ -118,7 +119,7 @@ async function people(server, shell) {
 	assert.doesNotMatch(e.output.replaceAll(/env \| grep.*/g, ''), litter, shell);
 }
 
-scenario('bash, zsh and fish: one table for all', { timeout: 90_000 }, async (server) => {
+shared('bash, zsh and fish: one table for all', { timeout: 90_000 }, async (server) => {
 	await Promise.all(shells.map(async (shell) => {
 		await server.api.create({ id: shell, shell, rows: 50, cols: 100 });
 		await commands(server, shell);
@@ -136,7 +137,7 @@ scenario('bash, zsh and fish: one table for all', { timeout: 90_000 }, async (se
 	}
 });
 
-scenario('another program in place of the shell, and unsupported shells', { timeout: 60_000 }, async (server) => {
+shared('another program in place of the shell, and unsupported shells', { timeout: 60_000 }, async (server) => {
 	for (const shell of shells) {
 		await server.api.create({ id: shell, shell });
 		await exec(server, shell, 'true');

@@ -5,11 +5,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { scenario } from './lib/server.mjs';
 import { inEach, statusOf } from './lib/shells.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const shells = ['zsh', 'fish'];
-const shared = together();
 const exec = (server, id, command, fields = {}) => server.api.call('POST', `/api/session/${id}/exec`,
 	{ command, queue: true, timeoutMs: 20_000, ...fields }).then(({ data }) => data);
 const screenOf = async (server, id) => (await server.api.raw('GET', `/api/session/${id}/screen?format=text&scrollback=1000`)).text;

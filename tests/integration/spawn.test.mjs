@@ -5,13 +5,14 @@ import path from 'node:path';
 import { assertError } from './lib/api.mjs';
 import { cmdline, descriptors, isAlive, kill, parentOf, processesNaming, status } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const masks = (text) => Object.fromEntries([...text.matchAll(/^(Sig(?:Ign|Blk|Cgt)):\s+(\w+)$/gm)]
 	.map(([, name, mask]) => [name, BigInt(`0x${mask}`)]));
 const none = 0n;
 
-scenario('a child has default signal dispositions and an empty mask', async (server) => {
+shared('a child has default signal dispositions and an empty mask', async (server) => {
 	await server.session({ id: 'sig' });
 	assert.deepEqual(masks(await server.run('sig', 'cat /proc/self/status')),
 		{ SigBlk: none, SigIgn: none, SigCgt: none });
@@ -43,7 +44,7 @@ scenario('no descriptor leaks into a session', {
 	assert.match(fds[3][1], /^\/proc\/\d+\/fd$/);
 });
 
-scenario('the controlling terminal has the right size, and job control works', async (server) => {
+shared('the controlling terminal has the right size, and job control works', async (server) => {
 	const { pid } = await server.session({ id: 'tty', cols: 97, rows: 29 });
 	assert.equal(await server.run('tty', 'stty size'), '29 97\n');
 	const tty = await server.run('tty', 'tty');
@@ -64,7 +65,7 @@ scenario('the controlling terminal has the right size, and job control works', a
 	assert.match(await server.run('tty', 'kill %1; wait %1 2>/dev/null; echo over'), /over/);
 });
 
-scenario('the shell is a child of its holder, which keeps nothing of the server', async (server) => {
+shared('the shell is a child of its holder, which keeps nothing of the server', async (server) => {
 	const { pid } = await server.session({ id: 'holder' });
 	const holder = parentOf(pid);
 	assert.match(cmdline(holder), /ringside-holder/);
@@ -86,7 +87,7 @@ scenario('the shell is a child of its holder, which keeps nothing of the server'
 	assert.ok(isAlive(holder));
 });
 
-scenario('a shell other than the default', async (server) => {
+shared('a shell other than the default', async (server) => {
 	const session = await server.session({ id: 'sh', shell: '/bin/sh' });
 	assert.equal(session.shell, '/bin/sh');
 	assert.match(await server.run('sh', 'echo "[$BASH_VERSION]"'), /^\[\]\n$/);
@@ -101,7 +102,7 @@ scenario('a shell other than the default', async (server) => {
 	await until('the end of holders without a shell', () => processesNaming(server.root).length === 4); // the server, a guard, a holder, a shell
 });
 
-scenario('delete kills the whole tree: jobs, daemons, processes that ignore signals or are stopped', async (server) => {
+shared('delete kills the whole tree: jobs, daemons, processes that ignore signals or are stopped', async (server) => {
 	const mark = 900_000 + Math.floor(Math.random() * 90_000);
 	const ours = () => processesNaming(`${mark}.`).filter((pid) => /^sleep \d/.test(cmdline(pid)));
 	await server.session({ id: 'other' });
@@ -166,19 +167,19 @@ async function deleteRestless(server, command) {
 	await until('the end of the holder', () => processesNaming(server.root).length === 1);
 }
 
-scenario('delete of a tree that forks all the time: chains of shells', async (server) => {
+shared('delete of a tree that forks all the time: chains of shells', async (server) => {
 	await deleteRestless(server, "sh -c 'f() { (sleep 0.02; f & ) & }; f; f; f' & true");
 });
 
 for (const [name, text] of Object.entries(restless)) {
-	scenario(`delete of a tree that forks all the time: ${name}`, async (server) => {
+	shared(`delete of a tree that forks all the time: ${name}`, async (server) => {
 		const script = path.join(server.home, 'restless.pl');
 		writeFileSync(script, `use POSIX; $SIG{$_} = 'IGNORE' for qw(HUP INT TERM); fork; fork;\n${text}\n`);
 		await deleteRestless(server, `perl ${script} & true`);
 	});
 }
 
-scenario('the end of a shell with a background daemon is detected', async (server) => {
+shared('the end of a shell with a background daemon is detected', async (server) => {
 	const { api } = server;
 	const mark = 800_000 + Math.floor(Math.random() * 90_000);
 	await server.session({ id: 'bg' });

@@ -4,15 +4,15 @@ import { spawn } from 'node:child_process';
 import http from 'node:http';
 import { RawClient } from './lib/client.mjs';
 import { metric, untilMetric } from './lib/control.mjs';
-import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
+import { together } from './lib/together.mjs';
 import { until, within } from './lib/until.mjs';
 
-const quick = { args: ['--ping-interval', '1'] };
+const shared = together({ args: ['--ping-interval', '1'] });
 const raw = (server, path = '/api/session/events', version = '1.1', method = 'GET') => new RawClient(server)
 	.send(`${method} ${path} HTTP/${version}\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`);
 
-scenario('a quiet stream gets comments', quick, async (server) => {
+shared('a quiet stream gets comments', async (server) => {
 	const client = raw(server);
 	assert.equal(await client.status(), 200);
 	assert.match(client.text, /content-type: text\/event-stream\r\n/i);
@@ -25,7 +25,7 @@ scenario('a quiet stream gets comments', quick, async (server) => {
 	await untilMetric(server, 'streams', 2);
 });
 
-scenario('a reader that disconnects is detected', async (server) => {
+shared('a reader that disconnects is detected', async (server) => {
 	const clients = Array.from({ length: 20 }, () => raw(server));
 	for (const client of clients) assert.equal(await client.status(), 200);
 	await untilMetric(server, 'streams', 20);
@@ -45,7 +45,7 @@ while ($answer !~ /data: .*\\n\\n/) { sysread($s, $answer, 1000, length $answer)
 setsockopt($s, 6, 19, pack("i", 1)) or exit 77;
 print "gone\\n"; exit 0;`;
 
-scenario('a reader that vanishes is detected by the next comment', quick, async (server, t) => {
+shared('a reader that vanishes is detected by the next comment', async (server, t) => {
 	const request = `GET /api/session/events HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`;
 	const child = spawn('perl', ['-e', vanish, String(server.port), request], { stdio: ['ignore', 'pipe', 'inherit'] });
 	const code = await within('the end of the client', new Promise((resolve) => { child.on('close', resolve); }));
@@ -57,14 +57,14 @@ scenario('a reader that vanishes is detected by the next comment', quick, async 
 	await untilMetric(server, 'streams', 0);
 });
 
-scenario('HTTP/1.0 gets a stream without chunks', quick, async (server) => {
+shared('HTTP/1.0 gets a stream without chunks', async (server) => {
 	const client = raw(server, '/api/session/events', '1.0');
 	assert.equal(await client.status(), 200);
 	await until('an event and a comment', () => client.text.includes('\r\n\r\ndata: {') && client.text.endsWith('\n\n:\n\n'));
 	assert.doesNotMatch(client.text, /chunked/);
 });
 
-scenario('HEAD of a stream has no body', async (server) => {
+shared('HEAD of a stream has no body', async (server) => {
 	const client = raw(server, '/api/session/events', '1.1', 'HEAD');
 	assert.equal(await client.status(), 200);
 	// The connection can be used again.
@@ -76,7 +76,7 @@ scenario('HEAD of a stream has no body', async (server) => {
 	assert.equal(client.text.match(/HTTP\/1.1 200 OK/g).length, 2);
 });
 
-scenario('a stream ends with the access of its reader', async (server) => {
+shared('a stream ends with the access of its reader', async (server) => {
 	await server.session({ id: 's' });
 	const brief = await server.api.link('s', 'viewer', 1000);
 	const { token, link } = await server.api.link('s', 'viewer', 60_000);
@@ -90,7 +90,7 @@ scenario('a stream ends with the access of its reader', async (server) => {
 	assert.ok(!streams[2].closed);
 });
 
-scenario('clients can distinguish the end of the server from the end of a stream', async (server) => {
+shared('clients can distinguish the end of the server from the end of a stream', async (server) => {
 	const answer = await within('the response', new Promise((resolve, reject) => {
 		http.get(`${server.base}/api/session/events`, { agent: false, headers: { Authorization: `Bearer ${server.token}` } }, resolve).on('error', reject);
 	}));
@@ -119,7 +119,7 @@ const run = (server, command) => within('the response', new Promise((resolve, re
 	}).on('error', reject).end(body);
 }), 30_000);
 
-scenario('a stream that completes ends properly, with all events', async (server, t) => {
+shared('a stream that completes ends properly, with all events', async (server, t) => {
 	const first = await run(server, 'echo done');
 	if (first.status === 501) {
 		t.diagnostic('commands are not served yet');

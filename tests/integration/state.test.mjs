@@ -1,7 +1,7 @@
 // The state of a session, with real programs.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const state = async (server, id = 's') => (await server.api.call('GET', `/api/session/${id}/state`)).state;
@@ -27,7 +27,7 @@ function has(program) {
 	}
 }
 
-scenario('programs that people run', async (server) => {
+shared('programs that people run', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const programs = [
 		['read x', { status: 'waiting_input', input: 'line' }, undefined, 'x\r'],
@@ -52,7 +52,7 @@ scenario('programs that people run', async (server) => {
 	await reaches(server, prompt);
 });
 
-scenario('other states', async (server) => {
+shared('other states', async (server) => {
 	await server.session({ id: 's', cwd: '/tmp', cols: 90, rows: 20 });
 	let s = await reaches(server, prompt);
 	assert.equal(s.cwd, '/tmp');
@@ -91,7 +91,7 @@ scenario('other states', async (server) => {
 	assert.equal(s.signal, 'KILL');
 });
 
-scenario('the next server reports the same', async (server) => {
+shared('the next server reports the same', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', 'cat\r');
 	await reaches(server, { status: 'waiting_input', input: 'line', certain: true });

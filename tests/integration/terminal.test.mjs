@@ -6,6 +6,7 @@ import path from 'node:path';
 import { Refused, sha256 } from './lib/client.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
+import { shared } from './lib/together.mjs';
 import { stays, until } from './lib/until.mjs';
 
 const exits = times(2, 20, 'RINGSIDE_TEST_EXITS');
@@ -21,7 +22,7 @@ async function quiet(server, id) {
 	});
 }
 
-scenario('attach: attached, snapshot, sync, ready, live; resume from the first byte: attached, sync, history, ready, live', async (server) => {
+shared('attach: attached, snapshot, sync, ready, live; resume from the first byte: attached, sync, history, ready, live', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', name: 'Session', cols: 80, rows: 24 });
 	await server.run('s', 'echo before');
@@ -78,7 +79,7 @@ scenario('attach: attached, snapshot, sync, ready, live; resume from the first b
 	}
 });
 
-scenario('attach to a missing session: created for the owner, 404 for a resume, 400 for an invalid request; a delete closes with 4410', async (server) => {
+shared('attach to a missing session: created for the owner, 404 for a resume, 400 for an invalid request; a delete closes with 4410', async (server) => {
 	const client = await server.client({ sessionId: 'fresh', cols: 71, rows: 19 }).connect();
 	const session = await server.api.get('fresh');
 	assert.ok(client.since <= session.offset); // earlier output of its shell is in the snapshot
@@ -121,7 +122,7 @@ scenario('attach to a missing session: created for the owner, 404 for a resume, 
 	}
 });
 
-scenario('resume at every kind of offset gives exactly the bytes from there, and misses nothing; at an invalid one it starts anew', async (server) => {
+shared('resume at every kind of offset gives exactly the bytes from there, and misses nothing; at an invalid one it starts anew', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	await server.run('s', "printf '\\033[1;31mred\\033[0m \\xe7\\x95\\x8c\\xf0\\x9f\\x8e\\xaa\\n'");
@@ -216,7 +217,7 @@ scenario('resume before the ring: a snapshot that says how much was skipped', { 
 	assert.deepEqual(near.bytes, await api.output('s', from));
 });
 
-scenario('two clients see the same and both type; input arrives complete and in order, even if another client does not read', async (server) => {
+shared('two clients see the same and both type; input arrives complete and in order, even if another client does not read', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	const one = await server.client({ sessionId: 's' }).connect();
@@ -286,7 +287,7 @@ scenario('two clients see the same and both type; input arrives complete and in 
 	}
 });
 
-scenario('a viewer sees output, but its messages do not reach the shell', async (server) => {
+shared('a viewer sees output, but its messages do not reach the shell', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const { token, link, path: fragment } = await api.link('s', 'viewer', 60_000);
@@ -315,7 +316,7 @@ scenario('a viewer sees output, but its messages do not reach the shell', async 
 	await viewer.untilText('driver\r\n');
 });
 
-scenario('resize messages come at their offsets, live and in the history', async (server) => {
+shared('resize messages come at their offsets, live and in the history', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const live = await server.client({ sessionId: 's' }).connect({ history: true });
@@ -361,7 +362,7 @@ scenario('resize messages come at their offsets, live and in the history', async
 	assert.ok(!shown.messages.some(({ type }) => type === 'resize'), 'a resize from before the snapshot');
 });
 
-scenario('presence lists clients, their names, and the one that typed; ping, acks, unknown and invalid control messages', async (server) => {
+shared('presence lists clients, their names, and the one that typed; ping, acks, unknown and invalid control messages', async (server) => {
 	await server.session({ id: 's' });
 	const ada = await server.client({ sessionId: 's', cols: 80, rows: 24, name: 'Ada Ä🎪' }).connect();
 	const first = await ada.untilMessage('presence');
@@ -409,7 +410,7 @@ scenario('presence lists clients, their names, and the one that typed; ping, ack
 	assert.ok(!ada.messages.slice(after).some(({ type }) => type === 'error'));
 });
 
-scenario('exit comes after the last byte, for fast, slow and later clients', { timeout: 120_000 }, async (server) => {
+shared('exit comes after the last byte, for fast, slow and later clients', { timeout: 120_000 }, async (server) => {
 	const { api } = server;
 	for (let round = 0; round < exits; round += 1) {
 		await server.session({ id: 's' });
@@ -476,7 +477,7 @@ scenario('exit comes after the last byte, for fast, slow and later clients', { t
 	}
 });
 
-scenario('SIGTERM of the server closes with 1001', async (server) => {
+shared('SIGTERM of the server closes with 1001', async (server) => {
 	await server.session({ id: 's' });
 	const client = await server.client({ sessionId: 's' }).connect();
 	const { code } = await server.kill('SIGTERM');

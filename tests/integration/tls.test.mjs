@@ -10,15 +10,19 @@ import { Api } from './lib/api.mjs';
 import { ca, cert, dir, key } from './lib/certificate.mjs';
 import { RawClient, Refused } from './lib/client.mjs';
 import { binary, scenario } from './lib/server.mjs';
+import { together } from './lib/together.mjs';
 import { slowness, until, within } from './lib/until.mjs';
 
-const secure = { args: ['--tls-cert', cert, '--tls-key', key] };
-
-scenario('https and wss over HTTP/1.1', secure, async (server) => {
-	assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+\/$/);
+const group = together({ args: ['--tls-cert', cert, '--tls-key', key] });
+const secured = (name, options, body) => group(name, options, (server) => {
 	server.ca = ca;
-	const api = new Api(() => server.base, { token: server.token, ca });
-	server.api = api;
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	return body(server);
+});
+
+secured('https and wss over HTTP/1.1', {}, async (server) => {
+	assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+\/$/);
+	const { api } = server;
 	await server.session({ id: 's' });
 	assert.equal(await server.run('s', 'echo sa""fe'), 'safe\n');
 	const client = await server.client({ sessionId: 's', origin: server.base }).connect();
@@ -35,8 +39,7 @@ scenario('https and wss over HTTP/1.1', secure, async (server) => {
 	assert.ok(!clear.text.includes('"sessions"'));
 });
 
-scenario('only HTTP/1.1 is offered', secure, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
+secured('only HTTP/1.1 is offered', {}, async (server) => {
 	const chosen = (ALPNProtocols) => new Promise((resolve, reject) => {
 		const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca, ALPNProtocols }, () => {
 			resolve(socket.alpnProtocol);
@@ -60,8 +63,7 @@ async function inRecords(server, texts) {
 
 const websocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
 
-scenario('an upgrade that is not a WebSocket, in two records', secure, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
+secured('an upgrade that is not a WebSocket, in two records', {}, async (server) => {
 	const settings = 'HTTP2-Settings: AAMAAABkAAQAAP__\r\n';
 	for (const [what, rest] of Object.entries({
 		h2c: `Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n${settings}`, 'h2c in capitals': `Connection: Upgrade\r\nUpgrade: H2C\r\n${settings}`,
@@ -75,8 +77,7 @@ scenario('an upgrade that is not a WebSocket, in two records', secure, async (se
 	await server.api.list();
 });
 
-scenario('a WebSocket whose handshake comes in many records, followed by a frame', secure, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
+secured('a WebSocket whose handshake comes in many records, followed by a frame', {}, async (server) => {
 	await server.session({ id: 's' });
 	const head = `GET /ws/pty?sessionId=s HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n${websocket}\r\n`;
 	// "echo my""frame\r", masked by zeros.
@@ -91,9 +92,8 @@ scenario('a WebSocket whose handshake comes in many records, followed by a frame
 	await until('no client', async () => (await server.api.get('s')).clients === 0);
 });
 
-scenario('WebSockets over TLS: floods, clients that do not read, and ends', { ...secure, timeout: 90_000 }, async (server) => {
-	server.ca = ca;
-	const api = server.api = new Api(() => server.base, { token: server.token, ca });
+secured('WebSockets over TLS: floods, clients that do not read, and ends', { timeout: 90_000 }, async (server) => {
+	const { api } = server;
 	await server.session({ id: 's' });
 	const open = () => server.client({ sessionId: 's', origin: server.base, sink: () => {}, keepLog: false }).connect();
 	const clients = await Promise.all(Array.from({ length: 5 }, open));
@@ -123,8 +123,7 @@ scenario('WebSockets over TLS: floods, clients that do not read, and ends', { ..
 	assert.equal((await api.list()).data.length, 0);
 });
 
-scenario('old TLS is refused', secure, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
+secured('old TLS is refused', {}, async (server) => {
 	for (const version of ['TLSv1', 'TLSv1.1']) {
 		await assert.rejects(within('the handshake', new Promise((resolve, reject) => {
 			const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca, minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' }, resolve);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 /** Types words of six bytes, keeps those without a receipt, and sends them again if they have not arrived. */
@@ -66,7 +66,7 @@ async function record(server, id, reader = 'cat') {
 const words = (last, first = 0) =>
 	Array.from({ length: last - first }, (_, i) => `${String(first + i + 1).padStart(5, '0')}\n`).join('');
 
-scenario('disconnected at every point, every key arrives once', async (server) => {
+shared('disconnected at every point, every key arrives once', async (server) => {
 	const typed = await record(server, 's');
 	const typist = await new Typist(server, 's').connect();
 	for (let round = 0; round < 24; round += 1) {
@@ -82,7 +82,7 @@ scenario('disconnected at every point, every key arrives once', async (server) =
 	await until('the input', () => typed() === words(typist.next));
 });
 
-scenario('pending input of a client that reconnects does not arrive twice', async (server) => {
+shared('pending input of a client that reconnects does not arrive twice', async (server) => {
 	const typed = await record(server, 's');
 	const typist = await new Typist(server, 's').connect();
 	typist.word();
@@ -106,7 +106,7 @@ scenario('pending input of a client that reconnects does not arrive twice', asyn
 	assert.equal(old.messages.some(({ type }) => type === 'input'), false);
 });
 
-scenario('a receipt means that the program can read the input, and survives kill -9', { timeout: 120_000 }, async (server) => {
+shared('a receipt means that the program can read the input, and survives kill -9', { timeout: 120_000 }, async (server) => {
 	const typed = await record(server, 's');
 	const typist = await new Typist(server, 's').connect();
 	let doubtful = 0;
@@ -128,7 +128,7 @@ scenario('a receipt means that the program can read the input, and survives kill
 	assert.ok(typist.next - arrived.length <= doubtful, `${typist.next - arrived.length} words are missing`);
 });
 
-scenario('input that no program reads has no receipt yet; it is lost first by a kill, and the client is told', { timeout: 60_000 }, async (server) => {
+shared('input that no program reads has no receipt yet; it is lost first by a kill, and the client is told', { timeout: 60_000 }, async (server) => {
 	const typed = await record(server, 's', '{ until [ -e go ]; do sleep 0.1; done; cat; }');
 	const typist = await new Typist(server, 's').connect();
 	for (let i = 0; i < 200; i += 1) typist.word(200);
@@ -143,7 +143,7 @@ scenario('input that no program reads has no receipt yet; it is lost first by a 
 	await until('the input', () => typed() === words(40_000));
 });
 
-scenario('refused input has a receipt as well', async (server) => {
+shared('refused input has a receipt as well', async (server) => {
 	await server.session({ id: 's' });
 	const { lease } = await server.api.call('POST', '/api/session/s/lease', { owner: 'robot', ttlMs: 60_000 });
 	const typist = await new Typist(server, 's').connect();

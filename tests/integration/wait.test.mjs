@@ -2,11 +2,10 @@
 // disconnected clients, `abuse` tests access.
 import assert from 'node:assert/strict';
 import { times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { slowness, until } from './lib/until.mjs';
 
 const id = 's';
-const shared = together();
 
 const wait = (server, conditions, fields = {}, options = {}) => server.api.call('POST',
 	`/api/session/${id}/wait`, { until: [conditions].flat(), timeoutMs: 60_000 * slowness, ...fields }, { timeout: 60_000, ...options });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { cli, withScreen } from './lib/cli.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const leave = async (screen) => {
@@ -22,7 +22,7 @@ const order = async (screen, ids) => {
 		.sort((a, b) => text.search(new RegExp(`[ >]${a} -`)) - text.search(new RegExp(`[ >]${b} -`)));
 };
 
-scenario('sessions are shown live, those that need input first, and keep their sizes', async (server) => {
+shared('sessions are shown live, those that need input first, and keep their sizes', async (server) => {
 	const before = path.join(server.root, 'before');
 	for (const id of ['anna', 'berta', 'carl']) await server.session({ id, cols: 70, rows: 20 });
 	await withScreen(server, { cols: 120, rows: 40 }, async (screen) => {
@@ -57,7 +57,7 @@ scenario('sessions are shown live, those that need input first, and keep their s
 	});
 });
 
-scenario('arrows select, Enter attaches, and detaching returns', async (server) => {
+shared('arrows select, Enter attaches, and detaching returns', async (server) => {
 	for (const id of ['anna', 'berta']) await server.session({ id });
 	await withScreen(server, { cols: 110, rows: 30 }, async (screen) => {
 		await screen.line('clear; ringside wall; echo status=$?');
@@ -84,7 +84,7 @@ scenario('arrows select, Enter attaches, and detaching returns', async (server) 
 	});
 });
 
-scenario('fifty sessions are paged', async (server) => {
+shared('fifty sessions are paged', async (server) => {
 	const ids = Array.from({ length: 50 }, (_, i) => `s${String(i).padStart(2, '0')}`);
 	for (let i = 0; i < ids.length; i += 10)
 		await Promise.all(ids.slice(i, i + 10).map((id) => server.api.open({ id, argv: ['sh', '-c', `echo I am ${id}; exec cat`] })));
@@ -107,7 +107,7 @@ scenario('fifty sessions are paged', async (server) => {
 	});
 });
 
-scenario('output of programs is text: with colours, but without control sequences', async (server) => {
+shared('output of programs is text: with colours, but without control sequences', async (server) => {
 	await server.session({ id: 'box', cols: 60, rows: 10 });
 	await server.session({ id: 'other', name: 'caf\u00e9', cols: 60, rows: 10 });
 	const raw = path.join(server.root, 'raw');
@@ -134,7 +134,7 @@ scenario('output of programs is text: with colours, but without control sequence
 	});
 });
 
-scenario('it survives the server, and follows new and deleted sessions', async (server) => {
+shared('it survives the server, and follows new and deleted sessions', async (server) => {
 	await server.session({ id: 'anna' });
 	await withScreen(server, { cols: 100, rows: 24 }, async (screen) => {
 		await screen.line('clear; ringside wall; echo status=$?');
@@ -155,7 +155,7 @@ scenario('it survives the server, and follows new and deleted sessions', async (
 	});
 });
 
-scenario("with a link it shows the link's session", async (server) => {
+shared("with a link it shows the link's session", async (server) => {
 	await server.session({ id: 'mine' });
 	await server.session({ id: 'other' });
 	const { stdout } = await cli(server, ['share', 'mine', '--json']);

@@ -82,3 +82,6 @@ export function together(options = {}, { keep, bare = false } = {}) {
 		});
 	};
 }
+
+/** A test with the server that all tests of the file without options share. */
+export const shared = together();

@@ -574,7 +574,7 @@ scenario('a torn checkpoint is never used', { args: ['--ring-size', '64K', '--sc
 	assert.ok(oldest > bytes.length - 1e6);
 });
 
-scenario('killed under full-screen programs and resizes: a new client sees the same as an old one', { args: ['--ring-size', '64M'], timeout: 200_000 }, async (server) => {
+scenario('killed under full-screen programs and resizes: a new client sees the same as an old one', { args: ['--ring-size', '64M', '--scrollback', '1000'], timeout: 200_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	// Print while the file "go" exists, and report each pause.

@@ -461,13 +461,13 @@ export function restorable(dump) {
 	const saved = (line, name, x, y, fg, bg, flags) => `${name} saved ${Math.min(x, cols)} `
 		+ `${Math.max(0, name === 'A' ? Math.min(y, rows - 1) : y)} ${fg} ${bg} `
 		+ hex(parseInt(flags, 16) | (parseInt(flags, 16) & 8 ? 0x400 : 0));
-	return dump.map((line) => line
+	return dump.map((line) => (!/^modes|^pen|^P cursor|^[PA] saved|\x02|\x03$/.test(line) ? line : line
 		.replace(/^(modes \d{11})\d/, '$1-')
 		.replace(alternate === '1' ? /^(P cursor) \d+/ : /^$/, '$1 -')
 		.replace(/^([PA]) saved (\d+) (-?\d+) (\w+) (\w+) (\w+)/, saved)
 		.replace(/^pen (.*)/, (all, pen) => `pen ${look(...pen.split(','))}`)
 		.replace(/\x02([^\x03]*)\x03/g, (all, style) => `\x02${look(...style.split(','))}\x03`.replace('\x020,0,0\x03', '\x03'))
-		.replace(/(^[PA]\+? |\x03)\x03+$/, '$1'));
+		.replace(/(^[PA]\+? |\x03)\x03+$/, '$1')));
 }
 
 /** The first difference of two dumps, or null. */

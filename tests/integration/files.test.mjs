@@ -9,18 +9,15 @@ import { everyTransport } from '../sandbox/local.mjs';
 import { eventsOf, joined } from '../sandbox/sdk.mjs';
 import { openBinary } from './lib/other_user.mjs';
 import { RawClient } from './lib/client.mjs';
-import { untilMetric } from './lib/control.mjs';
 import { noSandboxes } from './lib/sandboxes.mjs';
 import { scenario } from './lib/server.mjs';
 import { long, times } from './lib/soak.mjs';
-import { together } from './lib/together.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const inSandboxes = process.env.RINGSIDE_ISOLATED === '1';
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/;
 const limit = 32 << 20;
-
-const shared = together();
 
 /**
  * A test over each transport: body(files, at, server, all). at(name): a path in the test's directory. all: also run expensive and repeated
@@ -117,7 +114,6 @@ clients('errors of reading are those of the container', async (files, at, server
 	assert.deepEqual([error.context.actualSize, error.context.maxSize, error.context.operation], [limit + 1, limit, 'file.read']);
 	if (!all) return;
 	truncateSync(at('large'), limit);
-	assert.equal((await files.readFile(at('large'), 's', { encoding: 'base64' })).size, limit);
 	// As JSON each byte takes six: a file of 32 MiB may be read, but a response of 192 MiB is too large.
 	const escaped = await fails(files.readFile(at('large'), 's', { encoding: 'utf-8' }), 'FILE_TOO_LARGE', 413);
 	assert.match(escaped.message, /too many escapes/);
@@ -238,12 +234,13 @@ clients('directories and their contents', async (files, at, server, all) => {
 		mode: 'rw-r-----', permissions: { readable: true, writable: true, executable: false } });
 	assert.match((await fails(files.listFiles(at('none'), 's'), 'FILE_NOT_FOUND', 404)).message, /Directory not found: /);
 	assert.match((await fails(files.listFiles(at('file'), 's'), 'NOT_DIRECTORY', 400)).message, /not a directory/);
-	mkdirSync(at('long'));
-	const control = (i) => String(i).padEnd(250, '\x01');
-	for (let i = 0; i < (all ? 16_000 : 10); i++) writeFileSync(at('long', control(i)), '');
-	const many = await files.listFiles(at('long'), 's');
+	// Each entry needs 22 KB of JSON.
+	const control = (i) => String(i).padEnd(250, '\x01'), long = at('long', ...Array(12).fill(control('')));
+	mkdirSync(long, { recursive: true });
+	for (let i = 0; i < (all ? 3400 : 10); i++) writeFileSync(path.join(long, control(i)), '');
+	const many = await files.listFiles(long, 's');
 	assert.equal(many.files.length, many.count);
-	assert.deepEqual([many.count < 16_000, many.truncated ?? false], all ? [true, true] : [true, false], 'a response has at most 64 MiB');
+	assert.deepEqual([many.count < 3400, many.truncated ?? false], all ? [true, true] : [true, false], 'a response has at most 64 MiB');
 	// A directory comes before its entries.
 	const order = (await files.listFiles(at('l'), 's', { recursive: true, includeHidden: true })).files.map(({ relativePath }) => relativePath);
 	assert.ok(order.indexOf('sub') + 1 === order.indexOf('sub/in it'));
@@ -251,10 +248,10 @@ clients('directories and their contents', async (files, at, server, all) => {
 	assert.equal(relative.files[0].absolutePath, at('l/sub/in it'), 'the path is absolute in any case');
 });
 
-shared('a long body is accepted, a longer one is refused, and so are more bodies than fit into memory', { memory: true, timeout: 120_000 }, async (server) => {
+shared('a long body is accepted, a longer one is refused', { memory: true, timeout: 120_000 }, async (server) => {
 	const MiB = 1 << 20;
-	const write = (content, rest = {}) => server.api.raw('POST', '/api/write', { path: `${server.cwd}/long`, content, sessionId: '__DISABLE_SESSION__', ...rest });
-	assert.equal((await write('x'.repeat(40 * MiB))).status, 200);
+	const { status } = await server.api.raw('POST', '/api/write', { path: `${server.cwd}/long`, content: 'x'.repeat(40 * MiB), sessionId: '__DISABLE_SESSION__' });
+	assert.equal(status, 200);
 	assert.equal(statSync(`${server.cwd}/long`).size, 40 * MiB);
 	// It is refused when the head arrives. A client that goes on sending may miss the response.
 	const head = `POST /api/write HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\nContent-Length: ${45 * MiB}\r\n\r\n`;
@@ -262,13 +259,6 @@ shared('a long body is accepted, a longer one is refused, and so are more bodies
 	const wrong = await server.api.raw('POST', '/api/write', '{"path": "/tmp/x", "content": "' + 'x'.repeat(2 * MiB));
 	assert.deepEqual([wrong.status, wrong.json.code], [400, 'VALIDATION_FAILED']);
 	assert.equal((await server.api.raw('POST', '/api/exists', { path: 'x'.repeat(2 * MiB) })).status, 413, 'bodies of other routes are short');
-	// All bodies share 64 MiB: others are refused until memory is free again.
-	const answers = await Promise.all(Array.from({ length: 6 }, () => write('y'.repeat(20 * MiB)).catch((error) => error)));
-	const statuses = answers.map(({ status }) => status);
-	assert.ok(statuses.includes(200), `${statuses}`);
-	assert.ok(statuses.every((status) => status === 200 || status === 429 || status === undefined), `${statuses}`);
-	await untilMetric(server, 'body_bytes', 0);
-	assert.equal((await write('z'.repeat(MiB))).status, 200);
 });
 
 shared('invalid paths get an error', async (server) => {

@@ -133,7 +133,7 @@ export class Server {
 		});
 		ended.catch(() => {});
 		await Promise.race([
-			until('the URL on standard output', () => this.urls.length >= this.listening, { interval: 2 }),
+			until('the URL on standard output', () => !this.child || this.urls.length >= this.listening, { interval: 2 }),
 			ended,
 		]);
 		const address = this.urls.find((each) => !each.startsWith('unix:'));

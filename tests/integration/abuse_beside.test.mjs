@@ -134,7 +134,7 @@ scenario('links that search and wait with an expensive pattern', { timeout: 90_0
 	let over = false;
 	const statuses = new Set();
 	const worst = await slowest(client, async () => {
-		const waits = Array.from({ length: 16 }, (_, at) => ask(at, 'POST', 'wait', { until: [{ type: 'match', pattern: `${pattern}{3}`, regex: true, on: at % 2 ? 'screen' : 'output' }], timeoutMs: 2000 }));
+		const waits = Array.from({ length: 16 }, (_, at) => ask(at, 'POST', 'wait', { until: [{ type: 'match', pattern: `${pattern}{3}`, regex: true, on: at % 2 ? 'screen' : 'output' }], timeoutMs: 1000 }));
 		const searches = Array.from({ length: 32 }, async (_, at) => {
 			while (!over) statuses.add((await ask(at, 'GET', `search?q=${encodeURIComponent(pattern)}&regex=1&limit=1`)).status);
 		});

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import xterm from '@xterm/headless';
 import { randomOf } from './lib/commands.mjs';
 import { binaries } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
 
 const driver = path.join(binaries, 'tests/scan_driver');
 const bytes = (text) => Buffer.from(text, 'latin1');
@@ -139,8 +140,9 @@ test('every character in every state, with any successor', () => {
 });
 
 test('any three classes of characters in every state', () => {
-	compare(states.flatMap(({ way }) => kinds.flatMap((first) => kinds.flatMap((second) => kinds
-		.map((third) => Buffer.concat([way, first, second, third]))))));
+	const every = times(5, 1); // short runs leave out most of the third ones, others after each first two
+	compare(states.flatMap(({ way }) => kinds.flatMap((first, i) => kinds.flatMap((second, k) => kinds
+		.filter((_, n) => (i + k + n) % every === 0).map((third) => Buffer.concat([way, first, second, third]))))));
 });
 
 /** Integers that are the same in every run. */
@@ -202,7 +204,7 @@ function assertSameEffect(live, replayed, output, { cuts, replay, ranges }) {
 
 test('random output', () => {
 	const below = random(20240611);
-	const outputs = Array.from({ length: 10_000 }, () => compose(below));
+	const outputs = Array.from({ length: times(4000, 10_000) }, () => compose(below));
 	const live = new Reference();
 	const replayed = new Reference();
 	let answers = 0;
@@ -211,12 +213,12 @@ test('random output', () => {
 		live.reset();
 		replayed.reset();
 	});
-	assert.ok(answers > 3000, `only ${answers} queries occurred`);
+	assert.ok(answers > outputs.length / 4, `only ${answers} queries occurred`);
 });
 
 test('random bytes', () => {
 	const below = random(7);
-	const outputs = Array.from({ length: 20_000 }, () => Buffer.concat(
+	const outputs = Array.from({ length: times(5000, 20_000) }, () => Buffer.concat(
 		Array.from({ length: 1 + below(20) }, () => (below(4) ? kinds[below(kinds.length)] : Buffer.of(below(256))))));
 	compare(outputs);
 });

@@ -41,6 +41,9 @@ const OTHERWISE = [
 const ALIKE = 30; // replies, of 34
 const SEQUENCE = /\x1b\[[0-?]*[ -/]*[@-~]|\x1bP[^\x1b]*\x1b\\|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-Z^-~\\]|\x05/g;
 
+/* Text, and sequences that no terminal replies to: most of the output. */
+const NO_QUERY = /^[^\x1b\x05]|^\x1b\[[\d;?]*[@-HJKLMPdfhlmr]$|^\x1b[ -/]+[0-~]$/;
+
 /** The log of script(1), without its first and last lines. */
 function readLog(file) {
 	const text = readFileSync(file, 'latin1');
@@ -64,13 +67,19 @@ async function answersTo(output) {
 	const theirs = new Reference(COLS, ROWS, SCROLLBACK);
 	try {
 		ours.start(COLS, ROWS, SCROLLBACK);
-		const answers = await Promise.all(pieces(output).map(async (piece) => {
-			ours.feed(Buffer.from(piece, 'latin1'));
-			theirs.replies = '';
-			theirs.feed(Buffer.from(piece, 'latin1'));
+		const asked = [];
+		const ask = async (piece) => {
 			const { replies } = theirs;
+			theirs.replies = '';
 			return [piece, await ours.replies(), replies];
-		}));
+		};
+		for (const piece of pieces(output)) {
+			const bytes = Buffer.from(piece, 'latin1');
+			ours.feed(bytes);
+			theirs.feed(bytes);
+			if (!NO_QUERY.test(piece)) asked.push(ask(piece)); // a reply to another would count for the next query
+		}
+		const answers = await Promise.all([...asked, ask('')]);
 		return answers.filter(([, our, their]) => our !== '' || their !== '');
 	} finally {
 		ours.end();

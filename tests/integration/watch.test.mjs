@@ -13,7 +13,7 @@ import { EventStream } from './lib/sse.mjs';
 import { shared } from './lib/together.mjs';
 import { until, within } from './lib/until.mjs';
 
-const MANY = times(30_000, 100_000); // the kernel queues 16,384 events
+const MANY = times(20_000, 100_000); // the kernel queues 16,384 events
 
 const watch = (server, place, more = {}) =>
 	new EventStream(server, '/api/watch', { method: 'POST', body: { path: place, ...more } });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { keeping } from './api.mjs';
 import { binary, skipReason, Server } from './server.mjs';
 import { until, within } from './until.mjs';
 
@@ -27,13 +28,15 @@ export async function tidy(server, keep = []) {
 	const { api } = server;
 	hangUp(server);
 	server.startup();
+	const agent = keeping(server.base);
 	for (const [kind, [route, listed, removal]] of Object.entries(kinds)) {
 		await until(`end of all ${kind}`, async () => {
-			const left = listed(await api.call('GET', route)).filter((each) => kind !== 'sessions' || !keep.includes(each));
+			const left = listed(await api.call('GET', route, undefined, { agent })).filter((each) => kind !== 'sessions' || !keep.includes(each));
 			await Promise.all(left.map((each) => api.raw(...removal(each)))); // some may be ending already
 			return left.length === 0;
 		});
 	}
+	agent.destroy();
 	for (const name of readdirSync(server.cwd)) rmSync(path.join(server.cwd, name), { recursive: true, force: true });
 }
 

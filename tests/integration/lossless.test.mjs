@@ -175,7 +175,7 @@ scenario('the command line: output, both streams in small pieces, and standard i
 	});
 
 	// Both streams, in small pieces.
-	const pieces = times(8_000, 40_000);
+	const pieces = times(3_000, 40_000);
 	const loop = `for ((i = 0; i < ${pieces}; i++)); do echo $i; echo $i >&2; done`;
 	const want = new Sum();
 	for (let i = 0; i < pieces; i += 1) want.add(Buffer.from(`${i}\n`));

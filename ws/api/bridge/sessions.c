@@ -319,7 +319,7 @@ static void create_in(struct request *r, struct sandbox *s, void *user)
 {
 	char id[NAME_ID_MAX + 1], path[PLACE_PATH_MAX] = ".";
 	size_t size;
-	json_t *body = body_read(r), *env;
+	json_t *body = body_read(r), *env = NULL;
 	const char *cwd;
 	(void)user;
 	if (!body || !parse_id(r, s, body, id) || !body_text(r, body, "cwd", &cwd) ||

@@ -285,8 +285,8 @@ static struct follower *follow(struct request *r, bool is_stream)
 			json_pack("{s:i}", "maxWatches", (int)FOLLOWERS_MAX));
 		return NULL;
 	}
-	struct follower *f = calloc(
-		1, sizeof *f); /* clang's analyzer takes that of request_alloc() for an old one */
+	/* Not request_alloc(): clang's analyzer takes its result for one that is in the list. */
+	struct follower *f = calloc(1, sizeof *f);
 	if (!f) {
 		refuse_memory(r);
 		return NULL;

@@ -120,8 +120,8 @@ static bool parse_options(struct request *r, json_t *body, struct session_option
 			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ - and does not begin with a dot",
 			"invalid");
 	if (o->name && !name_is_text(o->name))
-		return reply_invalid(r, "name", "A name is 1 to 128 characters without control characters",
-			"invalid");
+		return reply_invalid(r, "name",
+			"A name is 1 to 128 characters without control characters", "invalid");
 	if (!body_absolute(r, o->cwd))
 		return false;
 	if (o->shell && (!*o->shell || strlen(o->shell) >= BODY_PATH_MAX))

@@ -120,7 +120,7 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		bounds_release_group(all->config.bounds, group, true);
 	words_free(environment);
 	free(script);
-	if (rc == -ENOSPC)
+	if (rc == -ENOSPC && o->terminals)
 		rc = -ERR_NO_TERMINAL;
 	if (rc == -ENOENT || rc == -EACCES || rc == -ENOTDIR) {
 		/* Either the directory was removed meanwhile, or there is no bash. */

@@ -4,6 +4,7 @@
  */
 #include "shell/wait/internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <utlist.h>
 
@@ -97,7 +98,6 @@ static void sweep_waits(struct waits *h)
 	}
 }
 
-/* Check all waits and call the waiters of those that are over. */
 void waits_look(struct waits *h)
 {
 	struct wait *w;

@@ -135,7 +135,7 @@ void waits_look(struct waits *h);
 void wait_settle(struct wait *w);
 
 /* Call all waiters of w, which is over. */
-void wait_tell_waiters(struct wait *w);
+void wait_answer_waiters(struct wait *w);
 
 /* Remove and free w. While a worker has its conditions, waits_on_worker_back() does that. */
 void wait_forget(struct wait *w);

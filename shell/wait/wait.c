@@ -93,7 +93,7 @@ void wait_forget(struct wait *w)
 
 /* The end */
 
-void wait_tell_waiters(struct wait *w)
+void wait_answer_waiters(struct wait *w)
 {
 	while (w->waiters) {
 		struct wait_waiter *waiter = w->waiters;
@@ -148,7 +148,7 @@ static void join_wait(struct wait *w, struct wait_waiter *waiter)
 	if (w->over && w->waits->looking)
 		w->waits->due = 0;
 	else if (w->over)
-		wait_tell_waiters(w);
+		wait_answer_waiters(w);
 }
 
 /* Returns 0 or an error of wait_start(). */

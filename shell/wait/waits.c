@@ -115,7 +115,7 @@ void waits_look(struct waits *h)
 	/* Waiters may leave and begin waits; none is freed meanwhile, see wait_leave(). */
 	DL_FOREACH (h->all, w)
 		if (w->over && !w->forgotten)
-			wait_tell_waiters(w);
+			wait_answer_waiters(w);
 	h->looking = false;
 	if (h->closed)
 		return; /* a waiter has deleted the session */
@@ -174,7 +174,7 @@ static void on_closed(uv_handle_t *handle)
 	free(h);
 }
 
-static void tell_gone(struct wait *w)
+static void call_gone(struct wait *w)
 {
 	while (w->waiters) {
 		struct wait_waiter *waiter = w->waiters;
@@ -192,7 +192,7 @@ void waits_close(struct waits *h)
 		return;
 	h->looking = true;
 	DL_FOREACH (h->all, w) {
-		tell_gone(w);
+		call_gone(w);
 		claim_release(&w->claim);
 	}
 	if (h->away) {

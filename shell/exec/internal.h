@@ -118,7 +118,7 @@ bool exec_has_unread_output(const struct executor *x);
 /* End queued execs that the shell cannot run, and look at readers before the first prompt. */
 void exec_shell_tick(struct executor *x);
 
-/* Type one of our keys. Returns as link_write() does, or -ENOTSUP. */
+/* Type one of our keys. Returns 0, an error_of_holder() of link_write(), or -ENOTSUP. */
 int exec_type_key(struct executor *x, const char *keys, size_t length);
 
 /* At the prompt, undo the modes that a program has left on its terminal. */

@@ -62,7 +62,7 @@ unsigned pane_cols(const struct pane *p);
  */
 int pane_check_responsive(const struct pane *p);
 
-/* Write input to the terminal, counted and noted. Returns 0, or an error of link_write(). */
+/* Write input to the terminal, counted and noted. Returns 0, or an error_of_holder() of link_write(). */
 int pane_write(struct pane *p, const void *bytes, size_t length);
 
 /* Set activity_ms to now, also in the holder's control page, where it outlives the server. */

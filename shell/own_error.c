@@ -10,7 +10,7 @@ static const struct {
 #define OWN_ERROR_TEXT(name, text) {-ERR_##name, text},
 	OWN_ERRORS(OWN_ERROR_TEXT)
 #undef OWN_ERROR_TEXT
-	/* Of the kernel's, those that say more this way than by strerror(3). */
+	/* Errors of the kernel whose text from strerror(3) says too little. */
 	{-ENOSPC, "the disk is full"},
 	{-EDQUOT, "the disk quota is used up"},
 	{-EMFILE, "the server is out of file descriptors: raise its limit (ulimit -n, LimitNOFILE)"},

@@ -1,6 +1,6 @@
 /*
- * Errors of our own. A function that fails returns a negative errno, which then means what the kernel means by it
- * (errno(3)), or one of these, negated; no errno has such a number.
+ * Errors of our own. A function that fails returns either a negative errno, with the meaning that errno(3) gives it, or
+ * one of these, negated. They are greater than every errno.
  */
 #pragma once
 
@@ -27,10 +27,10 @@ enum own_error {
 };
 
 /*
- * What the result of a request to a holder (pty/link.h) is here: -ENOTCONN becomes -ERR_NOT_RUNNING, and -EAGAIN, its queue
- * is full, -ERR_UNRESPONSIVE.
+ * Translate the result of a request to a holder (pty/link.h). -ENOTCONN becomes -ERR_NOT_RUNNING. -EAGAIN means that the
+ * holder's queue is full, and becomes -ERR_UNRESPONSIVE.
  */
 int error_of_holder(int rc);
 
-/* The text of a negative errno or error of our own, for people. */
+/* A text for people. error: a negative errno, or an error of our own, negated. */
 const char *error_text(int error);

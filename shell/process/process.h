@@ -26,7 +26,7 @@
 #define PROCESS_INPUT_MAX ((size_t)4 << 20) /* bytes of queued input */
 #define PROCESS_TIMEOUT_CODE 124
 
-/* See the head of this file. */
+/* See the head of this file. The moves are in process.c. */
 enum process_state {
 	PROCESS_STARTING,
 	PROCESS_RUNNING,
@@ -47,16 +47,16 @@ enum process_tree {
 /* Where the output is. */
 enum process_output {
 	PROCESS_OUTPUT_NONE, /* nowhere: not attached to the holder yet, or removed */
-	PROCESS_OUTPUT_RING, /* the holder's */
-	PROCESS_OUTPUT_FILE, /* for good */
+	PROCESS_OUTPUT_RING, /* in the holder's ring */
+	PROCESS_OUTPUT_FILE, /* in a file, where it stays */
 };
 
 /* State of the standard input. The moves are in input.c. */
 enum process_input_state {
 	PROCESS_INPUT_NONE,   /* the command has none */
-	PROCESS_INPUT_OPEN,   /* a pipe, into which may be written */
+	PROCESS_INPUT_OPEN,   /* a pipe that can be written to */
 	PROCESS_INPUT_ENDING, /* it will be closed once the outbox is empty */
-	PROCESS_INPUT_CLOSED, /* by either side */
+	PROCESS_INPUT_CLOSED, /* the server or the command has closed it */
 	PROCESS_INPUT_STATES
 };
 

@@ -43,7 +43,7 @@
 /* executor.startup_modes until the shell has shown a prompt */
 #define EXEC_STARTUP_MODES_ALL (~0u)
 
-/* State of the prompt, as its marks report it. See exec_move_prompt(). */
+/* State of the prompt, as its marks report it. After EXEC_PROMPT_NONE the shell has printed marks. See exec_move_prompt(). */
 enum exec_prompt {
 	EXEC_PROMPT_UNKNOWN, /* an earlier server has started the shell; no mark was read yet */
 	EXEC_PROMPT_NONE,    /* the shell has started and has not shown one yet */

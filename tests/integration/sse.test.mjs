@@ -5,14 +5,14 @@ import http from 'node:http';
 import { RawClient } from './lib/client.mjs';
 import { metric, untilMetric } from './lib/control.mjs';
 import { EventStream } from './lib/sse.mjs';
-import { together } from './lib/together.mjs';
+import { shared, together } from './lib/together.mjs';
 import { until, within } from './lib/until.mjs';
 
-const shared = together({ args: ['--ping-interval', '1'] });
+const pinging = together({ args: ['--ping-interval', '1'] });
 const raw = (server, path = '/api/session/events', version = '1.1', method = 'GET') => new RawClient(server)
 	.send(`${method} ${path} HTTP/${version}\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`);
 
-shared('a quiet stream gets comments', async (server) => {
+pinging('a quiet stream gets comments', async (server) => {
 	const client = raw(server);
 	assert.equal(await client.status(), 200);
 	assert.match(client.text, /content-type: text\/event-stream\r\n/i);
@@ -45,7 +45,7 @@ while ($answer !~ /data: .*\\n\\n/) { sysread($s, $answer, 1000, length $answer)
 setsockopt($s, 6, 19, pack("i", 1)) or exit 77;
 print "gone\\n"; exit 0;`;
 
-shared('a reader that vanishes is detected by the next comment', async (server, t) => {
+pinging('a reader that vanishes is detected by the next comment', async (server, t) => {
 	const request = `GET /api/session/events HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`;
 	const child = spawn('perl', ['-e', vanish, String(server.port), request], { stdio: ['ignore', 'pipe', 'inherit'] });
 	const code = await within('the end of the client', new Promise((resolve) => { child.on('close', resolve); }));
@@ -57,7 +57,7 @@ shared('a reader that vanishes is detected by the next comment', async (server, 
 	await untilMetric(server, 'streams', 0);
 });
 
-shared('HTTP/1.0 gets a stream without chunks', async (server) => {
+pinging('HTTP/1.0 gets a stream without chunks', async (server) => {
 	const client = raw(server, '/api/session/events', '1.0');
 	assert.equal(await client.status(), 200);
 	await until('an event and a comment', () => client.text.includes('\r\n\r\ndata: {') && client.text.endsWith('\n\n:\n\n'));

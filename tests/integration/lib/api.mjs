@@ -52,8 +52,15 @@ export function request(base, {
 	return within(`a response to ${method} ${path}`, answer, timeout);
 }
 
-/** An agent that keeps one connection to this address. */
-export const keeping = (base) => new (base.startsWith('https:') ? https : http).Agent({ keepAlive: true, maxSockets: 1 });
+/** Call body with an agent that keeps one connection to this address meanwhile. */
+export async function keeping(base, body) {
+	const agent = new (base.startsWith('https:') ? https : http).Agent({ keepAlive: true, maxSockets: 1 });
+	try {
+		return await body(agent);
+	} finally {
+		agent.destroy();
+	}
+}
 
 export class Api {
 	/** where(): the base URL at each call, as a restarted server may have another. */

@@ -199,7 +199,7 @@ export class Server {
 
 	/** Wait for the prompt: output of a command comes a moment before it. */
 	untilPrompt(id) {
-		return this.#polling((agent) => until(`the prompt of ${id}`, async () =>
+		return keeping(this.base, (agent) => until(`the prompt of ${id}`, async () =>
 			(await this.api.call('GET', `/api/session/${id}/state`, undefined, { agent })).state.status === 'prompt', { interval: 5 }));
 	}
 
@@ -207,7 +207,7 @@ export class Server {
 	async outputMatches(id, pattern, from = 0, options) {
 		let bytes = Buffer.alloc(0);
 		let text = '';
-		return this.#polling((agent) => until(() => `${pattern} in the output of ${id}, which is ${JSON.stringify(text.slice(-2000))}`, async () => {
+		return keeping(this.base, (agent) => until(() => `${pattern} in the output of ${id}, which is ${JSON.stringify(text.slice(-2000))}`, async () => {
 			const answer = await this.api.raw('GET', `/api/session/${id}/output?from=${from + bytes.length}`, undefined, { agent });
 			if (answer.status === 416) {
 				[from, bytes] = [answer.json.context.oldest, Buffer.alloc(0)]; // the ring has dropped that
@@ -218,16 +218,6 @@ export class Server {
 			text = bytes.toString('utf8');
 			return pattern.exec(text);
 		}, options));
-	}
-
-	/** Call body with an agent that keeps a connection meanwhile. */
-	async #polling(body) {
-		const agent = keeping(this.base);
-		try {
-			return await body(agent);
-		} finally {
-			agent.destroy();
-		}
 	}
 
 	/** Type a command and return its output, which is between two marks. */

@@ -28,15 +28,15 @@ export async function tidy(server, keep = []) {
 	const { api } = server;
 	hangUp(server);
 	server.startup();
-	const agent = keeping(server.base);
-	for (const [kind, [route, listed, removal]] of Object.entries(kinds)) {
-		await until(`end of all ${kind}`, async () => {
-			const left = listed(await api.call('GET', route, undefined, { agent })).filter((each) => kind !== 'sessions' || !keep.includes(each));
-			await Promise.all(left.map((each) => api.raw(...removal(each)))); // some may be ending already
-			return left.length === 0;
-		});
-	}
-	agent.destroy();
+	await keeping(server.base, async (agent) => {
+		for (const [kind, [route, listed, removal]] of Object.entries(kinds)) {
+			await until(`end of all ${kind}`, async () => {
+				const left = listed(await api.call('GET', route, undefined, { agent })).filter((each) => kind !== 'sessions' || !keep.includes(each));
+				await Promise.all(left.map((each) => api.raw(...removal(each)))); // some may be ending already
+				return left.length === 0;
+			});
+		}
+	});
 	for (const name of readdirSync(server.cwd)) rmSync(path.join(server.cwd, name), { recursive: true, force: true });
 }
 

@@ -7,12 +7,11 @@ import tls from 'node:tls';
 import { Api } from './lib/api.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
+import { metric } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
 import { pause, until, within } from './lib/until.mjs';
 
 const secure = ['--tls-cert', cert, '--tls-key', key];
-
-const metric = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
 
 /** Open connections that send these bytes and no more. */
 async function crowd(server, count, bytes = '') {

@@ -5,6 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { metric } from './lib/control.mjs';
 import { cmdline, descendants, isAlive, kill, parentOf } from './lib/proc.mjs';
 import { noSandboxes } from './lib/sandboxes.mjs';
 import { scenario } from './lib/server.mjs';
@@ -19,7 +20,6 @@ const placeOf = (server, id) => {
 	const [name] = readdirSync(path.join(server.dir, 'sessions')).filter((each) => each.startsWith(`${id}+`));
 	return `sessions/${name}`;
 };
-const metric = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
 const group = together();
 /** A test that sees only its own log lines. */
 const shared = (name, options, body) => (typeof options === 'function' ? shared(name, {}, options) : group(name, options, (server, t) => {

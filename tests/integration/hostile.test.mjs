@@ -7,6 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { assertError } from './lib/api.mjs';
 import { frame, RawClient, Refused } from './lib/client.mjs';
+import { metric } from './lib/control.mjs';
 import { isAlive, rssAnon } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
@@ -591,7 +592,7 @@ hostile('the limit of descriptors is reported in time, and sessions and connecti
 	prefix: ['prlimit', '--nofile=160:160'], timeout: 120_000,
 }, async (server) => {
 	const { api } = server;
-	const open = async () => Number(/^ringside_open_fds (\d+)$/m.exec((await api.raw('GET', '/metrics')).text)[1]);
+	const open = () => metric(server, 'open_fds');
 	const refused = async (route, body) => {
 		const answer = await api.raw('POST', route, body);
 		if (answer.status === 200) return false;

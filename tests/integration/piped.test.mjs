@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { metric } from './lib/control.mjs';
 import { Emulator } from './lib/emulator.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
@@ -99,7 +100,7 @@ scenario('random bytes, without typing', { timeout: 120_000 }, async (server) =>
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const page = await watch(server);
 	const before = await atPrompt(server, page);
-	const typed = async () => Number(/^ringside_queries_answered_total (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)?.[1] ?? 0);
+	const typed = () => metric(server, 'queries_answered_total');
 	const answered = await typed();
 	const bytes = randomBytes(times(2, 8) << 20);
 	const file = path.join(server.cwd, 'random');

@@ -6,6 +6,7 @@ import tls from 'node:tls';
 import { Api } from './lib/api.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
+import { metric } from './lib/control.mjs';
 import { ask, Pipe } from './lib/pipe.mjs';
 import { ticks } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
@@ -211,7 +212,7 @@ shared('clients that disconnect halfway', async (server) => {
 		await until('the end of all connections', () => pipes.every(({ closed }) => closed));
 	}
 	await idles(server);
-	await until('the end of all connections', async () => Number(/^ringside_http1_connections (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]) <= 2);
+	await until('the end of all connections', async () => await metric(server, 'http1_connections') <= 2);
 	// Requests after an unanswered one were not carried out.
 	assert.notEqual((await server.api.get('s')).name, 'never');
 	// A client that closes only its writing side gets the responses.
@@ -304,10 +305,10 @@ scenario('a half-closed client gets a late response, and a disconnected one free
 		}
 		// These run for minutes, unless the server notices that the client is gone.
 		const gone = Array.from({ length: 5 }, () => new Pipe(server, how).send(run('sleep 300')));
-		await until('five runs', async () => (await server.api.raw('GET', '/metrics')).text.match(/^ringside_http1_connections (\d+)$/m)[1] >= 6);
+		await until('five runs', async () => await metric(server, 'http1_connections') >= 6);
 		await pause(200);
 		for (const each of gone) each.socket.destroy();
-		await until('the end of their connections', async () => (await server.api.raw('GET', '/metrics')).text.match(/^ringside_http1_connections (\d+)$/m)[1] <= 2);
+		await until('the end of their connections', async () => await metric(server, 'http1_connections') <= 2);
 	}
 	await idles(server);
 });

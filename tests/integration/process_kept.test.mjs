@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
+import { metric } from './lib/control.mjs';
 import { descriptors, kill, rssAnon } from './lib/proc.mjs';
 import { Processes } from './lib/process.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
@@ -12,8 +13,7 @@ const kept = (name, options, body) => {
 	scenario(name, options, (server, t) => body(new Processes(server), server, t));
 };
 
-const holders = async (server) => Number(/ringside_process_holders (\d+)/.exec(
-	(await server.api.raw('GET', '/metrics')).text)[1]);
+const holders = (server) => metric(server, 'process_holders');
 // The server tries again after seconds: polling faster only costs CPU time.
 const letGo = (server, count = 0) => until(`${count} holders`, async () => await holders(server) === count, { interval: 100 });
 const directoryOf = (server, id) => path.join(server.dir, 'processes',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { metric } from './lib/control.mjs';
 import { answersTo, Emulator } from './lib/emulator.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
@@ -212,7 +213,7 @@ async function comeBack(all, manner) {
 	}
 }
 
-const answered = async (server) => Number(/^ringside_queries_answered_total (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]);
+const answered = (server) => metric(server, 'queries_answered_total');
 
 shared('ten terminals that attach and reconnect type nothing', { timeout: 80_000 }, async (server) => {
 	const { api } = server;

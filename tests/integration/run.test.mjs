@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { randomCommand, randomOf } from './lib/commands.mjs';
+import { metric } from './lib/control.mjs';
 import { descriptors, isAlive, kill, processesNaming, rssAnon } from './lib/proc.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
@@ -37,10 +38,7 @@ class Stream extends EventStream {
 	}
 }
 
-const activeRuns = async (server) => {
-	const { text } = await server.api.raw('GET', '/metrics');
-	return Number(/^ringside_runs_active (\d+)$/m.exec(text)[1]);
-};
+const activeRuns = (server) => metric(server, 'runs_active');
 const idle = (server) => until('the end of all runs', async () => (await activeRuns(server)) === 0);
 
 shared('the form of a response', async (server) => {
@@ -54,11 +52,10 @@ shared('the form of a response', async (server) => {
 	assert.ok(Date.parse(answer.endedAt) - Date.parse(answer.startedAt) < answer.durationMs + 100);
 	const killed = await run(server, 'kill -SEGV $$');
 	assert.deepEqual([killed.exitCode, killed.signal, killed.success], [139, 'SEGV', false]);
-	const timeoutsOf = async () => Number(/^ringside_run_timeouts_total (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]);
-	const before = await timeoutsOf();
+	const before = await metric(server, 'run_timeouts_total');
 	const late = await run(server, 'sleep 711', { timeoutMs: 200 });
 	assert.deepEqual([late.exitCode, late.timedOut, late.success, late.survivors], [124, true, false, undefined]);
-	assert.equal(await timeoutsOf(), before + 1);
+	assert.equal(await metric(server, 'run_timeouts_total'), before + 1);
 });
 
 shared('bytes are exact', async (server) => {
@@ -261,8 +258,7 @@ shared('a slow reader misses nothing: the command blocks, and memory does not gr
 shared('many at once leave nothing', { timeout: 90_000 }, async (server) => {
 	await run(server, 'true');
 	const before = Object.keys(descriptors(server.pid)).length;
-	const runsOf = async () => Number(/^ringside_runs_total (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]);
-	const runs = await runsOf();
+	const runs = await metric(server, 'runs_total');
 	const count = times(40, 200);
 	for (let round = 0; round < 2; round++) {
 		const answers = await Promise.all(Array.from({ length: count }, (_, i) => run(server,
@@ -275,7 +271,7 @@ shared('many at once leave nothing', { timeout: 90_000 }, async (server) => {
 		() => Object.keys(descriptors(server.pid)).length <= before);
 	assert.equal(Object.values(descriptors(server.pid)).filter((each) => each.includes('ptmx')).length, 0);
 	await until('the end of all processes', () => `${processesNaming(server.root)}` === `${server.pid}`);
-	assert.equal(await runsOf(), runs + 2 * count);
+	assert.equal(await metric(server, 'runs_total'), runs + 2 * count);
 });
 
 scenario('commands end with the server', { start: false, mayHaveDied: true }, async (server) => {

@@ -9,6 +9,7 @@ import WebSocket from 'ws';
 import { Api } from './lib/api.mjs';
 import { ca, cert, dir, key } from './lib/certificate.mjs';
 import { RawClient, Refused } from './lib/client.mjs';
+import { metric } from './lib/control.mjs';
 import { binary, scenario } from './lib/server.mjs';
 import { together } from './lib/together.mjs';
 import { slowness, until, within } from './lib/until.mjs';
@@ -109,7 +110,7 @@ secured('WebSockets over TLS: floods, clients that do not read, and ends', { tim
 	for (const client of clients) await client.untilOffset(offset, { timeout: 60_000 });
 	stalled.unstall();
 	await stalled.untilOffset(offset, { timeout: 60_000 });
-	const connections = async () => Number(/^ringside_http1_connections (\d+)$/m.exec((await api.raw('GET', '/metrics')).text)[1]);
+	const connections = () => metric(server, 'http1_connections');
 	const before = await connections();
 	left.socket.close();
 	await until('the end of the connection', async () => (await connections()) < before, { timeout: 30_000 });

@@ -5,10 +5,9 @@ import net from 'node:net';
 import { Api } from './lib/api.mjs';
 import { cli, socketOf } from './lib/cli.mjs';
 import { RawClient } from './lib/client.mjs';
+import { metric } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
-
-const metric = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
 
 const head = (server, method, route, { token, length = 1_000_000, headers = {} } = {}) => {
 	const lines = Object.entries({

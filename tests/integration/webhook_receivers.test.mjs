@@ -1,7 +1,7 @@
 // Webhooks whose receivers are slow, dying, hanging or redirecting: events are sent again within limits, and do not delay others.
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import { args, fail, metric, Receiver, webhookScenario } from './lib/receiver.mjs';
+import { args, fail, Receiver, webhookMetric, webhookScenario } from './lib/receiver.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -21,8 +21,8 @@ webhookScenario('undelivered events are sent again, in order and with the same i
 		assert.ok(receiver.got[1].at - receiver.got[0].at >= 900);
 	}
 	assert.deepEqual(failing.events, dying.events);
-	await until('the counters', async () => await metric(server, 'events_arrived_total') === 4, LONG);
-	assert.deepEqual([await metric(server, 'tries_total'), await metric(server, 'tries_failed_total'), await metric(server, 'events_waiting')], [6, 2, 0]);
+	await until('the counters', async () => await webhookMetric(server, 'events_arrived_total') === 4, LONG);
+	assert.deepEqual([await webhookMetric(server, 'tries_total'), await webhookMetric(server, 'tries_failed_total'), await webhookMetric(server, 'events_waiting')], [6, 2, 0]);
 	assert.match(server.stderr, /module=webhook msg="delivery failed, retrying" to=\S+ error="HTTP status 500"/);
 	await until('both log lines', () => server.stderr.match(/module=webhook msg="answers again"/g)?.length === 2, LONG);
 	assert.equal(server.stderr.match(/delivery failed, retrying/g).length, 2, 'a failing receiver is logged once');
@@ -40,8 +40,8 @@ webhookScenario('Retry-After is respected, redirects are not followed, and 410 s
 	assert.ok(busy.got[1].at - busy.got[0].at >= 1900);
 	assert.deepEqual(elsewhere.got.map(({ url }) => url), ['/hook', '/hook']);
 	assert.equal(enough.got.length, 1);
-	await until('the counters', async () => await metric(server, 'events_given_up_total') === 2 && await metric(server, 'events_arrived_total') === 2, LONG);
-	assert.deepEqual([await metric(server, 'events_dropped_total'), await metric(server, 'events_waiting')], [2, 0]);
+	await until('the counters', async () => await webhookMetric(server, 'events_given_up_total') === 2 && await webhookMetric(server, 'events_arrived_total') === 2, LONG);
+	assert.deepEqual([await webhookMetric(server, 'events_dropped_total'), await webhookMetric(server, 'events_waiting')], [2, 0]);
 });
 
 scenario('a receiver that never responds, or is down, delays no other', { start: false }, async (server) => {
@@ -88,14 +88,14 @@ webhookScenario('a thousand at once: dropped events are counted, and everything 
 		for (let n = 0; n < 25; n++) await fail(server, id);
 	}));
 	await Promise.all(all.map((id) => server.api.input(id, 'for i in {1..100}; do printf "\\a\\033]9;x\\007"; done\r')));
-	const webhookScenario = async () => await metric(server, 'events_total');
-	await until('all events', async () => await webhookScenario() >= 2 * 1000, LONG);
+	const total = () => webhookMetric(server, 'events_total');
+	await until('all events', async () => await total() >= 2 * 1000, LONG);
 	await until('the delivery', async () => {
-		const [arrived, merged, waiting] = await Promise.all(['events_arrived_total', 'events_merged_total', 'events_waiting'].map((name) => metric(server, name)));
-		return arrived > 200 && waiting < 600 && arrived + merged + waiting + await metric(server, 'events_dropped_total') + await metric(server, 'events_given_up_total') >= await webhookScenario() - 2;
+		const [arrived, merged, waiting] = await Promise.all(['events_arrived_total', 'events_merged_total', 'events_waiting'].map((name) => webhookMetric(server, name)));
+		return arrived > 200 && waiting < 600 && arrived + merged + waiting + await webhookMetric(server, 'events_dropped_total') + await webhookMetric(server, 'events_given_up_total') >= await total() - 2;
 	}, LONG);
 	assert.equal(stuck.got.length, 1);
 	assert.equal(good.kinds().filter((kind) => kind === 'failed').length, 200);
 	assert.equal(await server.run('s', 'echo still here'), 'still here\n');
-	assert.ok(await metric(server, 'events_waiting') <= 512);
+	assert.ok(await webhookMetric(server, 'events_waiting') <= 512);
 });

@@ -99,7 +99,7 @@ export class ControlClient {
 /** A value of /metrics. */
 export async function metric(server, name) {
 	const { text } = await server.api.raw('GET', '/metrics');
-	return Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec(text)?.[1]);
+	return Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec(text)[1]);
 }
 
 /** Break a busy connection in one of several ways: stop reading, wait for a frame, close properly. */

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
+import { metric } from './control.mjs';
 import { scenario } from './server.mjs';
 
 export class Receiver {
@@ -80,8 +81,8 @@ export const args = (urls, ...more) => [...urls.flatMap((url) => ['--webhook', u
 /** Run a command that fails in a session. */
 export const fail = (server, id = 's') => server.api.call('POST', `/api/session/${id}/exec`, { command: 'false', queue: true });
 
-/** A webhook metric. */
-export const metric = async (server, name) => Number(new RegExp(`^ringside_webhook_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
+/** A metric of webhooks. */
+export const webhookMetric = (server, name) => metric(server, `webhook_${name}`);
 
 /** A scenario with receivers, which use these `misbehave` functions, and a server with a session `s` that sends events to them. */
 export function webhookScenario(name, misbehaviours, body) {

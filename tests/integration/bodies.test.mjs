@@ -9,9 +9,8 @@ import https from 'node:https';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { Api } from './lib/api.mjs';
 import { driver, given, seen, settled, sha } from './lib/bodies.mjs';
-import { ca, cert, key } from './lib/certificate.mjs';
+import { ca, secure } from './lib/certificate.mjs';
 import { ask, Pipe } from './lib/pipe.mjs';
 import { sanitized } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
@@ -19,12 +18,11 @@ import { together } from './lib/together.mjs';
 import { pause, stays, until, within } from './lib/until.mjs';
 
 const unixSocket = path.join(os.tmpdir(), `rs-bodies-${process.pid}.sock`);
-const secure = ['--tls-cert', cert, '--tls-key', key];
 const MiB = 1 << 20;
 
 const group = (options) => together({ ...options, binary: driver }, { bare: true });
 const bodies = group({ listen: ['127.0.0.1:0', `unix:${unixSocket}`] });
-const overTls = group({ args: secure });
+const overTls = group(secure);
 const impatient = group({ args: ['--header-timeout', '1'] });
 const paused = group({}); // its bodies outlive their clients
 
@@ -54,8 +52,6 @@ for (const [way, which, of] of [
 	['a unix socket', bodies, () => ({ socketPath: unixSocket })],
 ]) {
 	which(`uploads by ${way}`, async (server) => {
-		server.ca = ca;
-		if (way === 'TLS') server.api = new Api(() => server.base, { token: server.token, ca });
 		const before = await seen(server);
 		for (const query of ['', '?pause=1', '?later=100', '?later=50&pause=1']) {
 			for (const length of [undefined, whole.length]) {
@@ -75,8 +71,6 @@ for (const [way, which, of] of [
 	});
 
 	which(`downloads by ${way}`, async (server) => {
-		server.ca = ca;
-		if (way === 'TLS') server.api = new Api(() => server.base, { token: server.token, ca });
 		const connection = { secure: of().secure, socketPath: of().socketPath };
 		for (const length of [0, 1, 65_536, 65_537, times(300_005, 3 * MiB + 5)]) {
 			const want = sha(given(length).toString('latin1'));

@@ -4,14 +4,11 @@ import https from 'node:https';
 import net from 'node:net';
 import path from 'node:path';
 import tls from 'node:tls';
-import { Api } from './lib/api.mjs';
-import { ca, cert, key } from './lib/certificate.mjs';
+import { ca, secure } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
 import { metric } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
 import { pause, until, within } from './lib/until.mjs';
-
-const secure = ['--tls-cert', cert, '--tls-key', key];
 
 /** Open connections that send these bytes and no more. */
 async function crowd(server, count, bytes = '') {
@@ -68,8 +65,7 @@ scenario('silent connections, partial heads and slow bodies are closed in time',
 	assert.equal(await metric(server, 'silent_connections'), 0);
 });
 
-scenario('stalled TLS handshakes count as silent', { args: [...secure, '--header-timeout', '90'], timeout: 100_000 }, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
+scenario('stalled TLS handshakes count as silent', { ...secure, args: [...secure.args, '--header-timeout', '90'], timeout: 100_000 }, async (server) => {
 	// A real ClientHello.
 	const hello = await within('a ClientHello', new Promise((resolve) => {
 		const catcher = net.createServer((socket) => socket.once('data', (data) => {
@@ -228,7 +224,7 @@ scenario('every refusal has our format', { args: ['--header-timeout', '2'] }, as
 
 const policies = (headers) => Object.fromEntries(headers['content-security-policy'].split(';').map((each) => each.trim()).map((each) => [each.split(' ', 1)[0], each]));
 
-scenario('security headers of the page', { args: ['--trust-proxy', '127.0.0.1', '--allow-host', 'shell.example', '--allow-host', 'www.localhost', '--allow-origin', 'https://app.example'] }, async (server) => {
+scenario('security headers of the page', { ca, args: ['--trust-proxy', '127.0.0.1', '--allow-host', 'shell.example', '--allow-host', 'www.localhost', '--allow-origin', 'https://app.example'] }, async (server) => {
 	const get = (where, headers) => server.api.as(null).raw('GET', where, undefined, { headers });
 	const { headers } = await get('/');
 	const csp = policies(headers);
@@ -258,8 +254,7 @@ scenario('security headers of the page', { args: ['--trust-proxy', '127.0.0.1', 
 	await server.start({ args: ['--allow-host', 'shell.example'] });
 	assert.equal((await get('/', { Host: 'shell.example', 'X-Forwarded-Proto': 'https' })).headers['strict-transport-security'], undefined, 'this proxy is not trusted');
 	await server.kill('SIGTERM');
-	await server.start({ args: [...secure, '--allow-host', 'shell.example'] });
-	server.api = new Api(() => server.base, { token: server.token, ca });
+	await server.start({ args: [...secure.args, '--allow-host', 'shell.example'] });
 	const strict = (Host) => new Promise((resolve, reject) => {
 		https.get(server.base, { ca, agent: false, checkServerIdentity: () => undefined, headers: { Host } }, (answer) => {
 			answer.resume().on('end', () => resolve(answer.headers['strict-transport-security']));

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { ControlClient, untilMetric } from './lib/control.mjs';
-import { ca, cert, key } from './lib/certificate.mjs';
-import { Api } from './lib/api.mjs';
+import { secure } from './lib/certificate.mjs';
 import { scenario } from './lib/server.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
@@ -77,9 +76,7 @@ shared('a thread makes a long response', async (server) => {
 	await untilMetric(server, 'rpc_sockets', 0);
 });
 
-scenario('the same over TLS, which has further buffers', { args: ['--tls-cert', cert, '--tls-key', key] }, async (server) => {
-	server.ca = ca;
-	server.api = new Api(() => server.base, { token: server.token, ca });
+scenario('the same over TLS, which has further buffers', secure, async (server) => {
 	await rpc(server, 3, 'x'.repeat(3 * MiB));
 	await Promise.all(Array.from({ length: 10 }, () => rpc(server, 3, 'x'.repeat(100_000))));
 });

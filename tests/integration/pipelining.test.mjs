@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import tls from 'node:tls';
-import { Api } from './lib/api.mjs';
-import { ca, cert, key } from './lib/certificate.mjs';
+import { ca, secure } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
 import { metric } from './lib/control.mjs';
 import { ask, Pipe } from './lib/pipe.mjs';
@@ -239,9 +238,7 @@ shared('a client that does not read delays only itself', async (server) => {
 	assert.ok(answers[0].text.length > 900_000);
 });
 
-scenario('over TLS', { args: ['--tls-cert', cert, '--tls-key', key] }, async (server) => {
-	server.ca = ca;
-	server.api = new Api(() => server.base, { token: server.token, ca });
+scenario('over TLS', secure, async (server) => {
 	await server.session({ id: 's' });
 	const texts = Array.from({ length: 50 }, (_, at) => (at % 3 === 0 ? ask(server, 'GET', '/healthz') : rename(server, `tls${at}`, at * 900)));
 	const pipe = new Pipe(server, { secure: true }).send(texts.join(''));
@@ -326,9 +323,7 @@ shared('invalid empty lines, and lengths of bodies that are not sent', async (se
 	assert.equal(healthy.text, 'ok\n');
 });
 
-scenario('a WebSocket over TLS whose handshake comes in small records', { args: ['--tls-cert', cert, '--tls-key', key, '--header-timeout', '2'] }, async (server) => {
-	server.ca = ca;
-	server.api = new Api(() => server.base, { token: server.token, ca });
+scenario('a WebSocket over TLS whose handshake comes in small records', { ...secure, args: [...secure.args, '--header-timeout', '2'] }, async (server) => {
 	await server.session({ id: 's' });
 	const head = (target, extra = '') => `GET ${target} HTTP/1.1\r\nHost: ${server.host}\r\nCookie: a=${'x'.repeat(3000)}\r\n${extra}Authorization: Bearer ${server.token}\r\n`;
 	const upgrade = 'Upgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
@@ -378,9 +373,7 @@ scenario('a WebSocket over TLS whose handshake comes in small records', { args: 
 	await idles(server);
 });
 
-scenario('TLS connections count once', { args: ['--tls-cert', cert, '--tls-key', key, '--max-connections', '12'] }, async (server) => {
-	server.ca = ca;
-	server.api = new Api(() => server.base, { token: server.token, ca });
+scenario('TLS connections count once', { ...secure, args: [...secure.args, '--max-connections', '12'] }, async (server) => {
 	const pipes = [];
 	for (let at = 0; at < 10; at += 1) {
 		pipes.push(new Pipe(server, { secure: true }).send(ask(server, 'GET', '/healthz')));

@@ -7,8 +7,8 @@ import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import WebSocket, { WebSocketServer } from 'ws';
-import { Api, assertError, request } from './lib/api.mjs';
-import { ca, cert, key } from './lib/certificate.mjs';
+import { assertError, request } from './lib/api.mjs';
+import { ca, secure } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
 import { descriptors } from './lib/proc.mjs';
 import { readText, sanitized, scenario } from './lib/server.mjs';
@@ -620,8 +620,7 @@ scenario('without a domain there are no preview hosts', { args: ['--preview-doma
 	});
 });
 
-scenario('over TLS', { args: ['--tls-cert', cert, '--tls-key', key] }, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
+scenario('over TLS', secure, async (server) => {
 	const program = echo();
 	const sockets = new WebSocketServer({ server: program });
 	sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(data)));

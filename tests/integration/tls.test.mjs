@@ -7,21 +7,16 @@ import path from 'node:path';
 import tls from 'node:tls';
 import WebSocket from 'ws';
 import { Api } from './lib/api.mjs';
-import { ca, cert, dir, key } from './lib/certificate.mjs';
+import { ca, cert, dir, key, secure } from './lib/certificate.mjs';
 import { RawClient, Refused } from './lib/client.mjs';
 import { metric } from './lib/control.mjs';
 import { binary, scenario } from './lib/server.mjs';
 import { together } from './lib/together.mjs';
 import { slowness, until, within } from './lib/until.mjs';
 
-const group = together({ args: ['--tls-cert', cert, '--tls-key', key] });
-const secured = (name, options, body) => group(name, options, (server) => {
-	server.ca = ca;
-	server.api = new Api(() => server.base, { token: server.token, ca });
-	return body(server);
-});
+const secured = together(secure);
 
-secured('https and wss over HTTP/1.1', {}, async (server) => {
+secured('https and wss over HTTP/1.1', async (server) => {
 	assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+\/$/);
 	const { api } = server;
 	await server.session({ id: 's' });
@@ -40,7 +35,7 @@ secured('https and wss over HTTP/1.1', {}, async (server) => {
 	assert.ok(!clear.text.includes('"sessions"'));
 });
 
-secured('only HTTP/1.1 is offered', {}, async (server) => {
+secured('only HTTP/1.1 is offered', async (server) => {
 	const chosen = (ALPNProtocols) => new Promise((resolve, reject) => {
 		const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca, ALPNProtocols }, () => {
 			resolve(socket.alpnProtocol);
@@ -64,7 +59,7 @@ async function inRecords(server, texts) {
 
 const websocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
 
-secured('an upgrade that is not a WebSocket, in two records', {}, async (server) => {
+secured('an upgrade that is not a WebSocket, in two records', async (server) => {
 	const settings = 'HTTP2-Settings: AAMAAABkAAQAAP__\r\n';
 	for (const [what, rest] of Object.entries({
 		h2c: `Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n${settings}`, 'h2c in capitals': `Connection: Upgrade\r\nUpgrade: H2C\r\n${settings}`,
@@ -78,7 +73,7 @@ secured('an upgrade that is not a WebSocket, in two records', {}, async (server)
 	await server.api.list();
 });
 
-secured('a WebSocket whose handshake comes in many records, followed by a frame', {}, async (server) => {
+secured('a WebSocket whose handshake comes in many records, followed by a frame', async (server) => {
 	await server.session({ id: 's' });
 	const head = `GET /ws/pty?sessionId=s HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n${websocket}\r\n`;
 	// "echo my""frame\r", masked by zeros.
@@ -124,7 +119,7 @@ secured('WebSockets over TLS: floods, clients that do not read, and ends', { tim
 	assert.equal((await api.list()).data.length, 0);
 });
 
-secured('old TLS is refused', {}, async (server) => {
+secured('old TLS is refused', async (server) => {
 	for (const version of ['TLSv1', 'TLSv1.1']) {
 		await assert.rejects(within('the handshake', new Promise((resolve, reject) => {
 			const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca, minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' }, resolve);

@@ -13,3 +13,5 @@ const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 
 	'-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'], { encoding: 'utf8' });
 assert.equal(made.status, 0, made.stderr);
 export const ca = readFileSync(cert);
+/** Options of a server that uses it. */
+export const secure = { args: ['--tls-cert', cert, '--tls-key', key], ca };

@@ -33,8 +33,8 @@ function chownTree(place, uid) {
 export class Server {
 	/**
 	 * options: args (more arguments), listen (array, default one free loopback port), env (merged over a small fixed one),
-	 * prefix (command to run it under, must exec), cwd, dir, ordinary (root runs it as another user, who gets
-	 * the test's files: a server of root cannot make sandboxes).
+	 * prefix (command to run it under, must exec), cwd, dir, ca (a certificate that its clients trust), ordinary (root runs
+	 * it as another user, which gets the test's files: a server of root cannot make sandboxes).
 	 */
 	constructor(options = {}) {
 		this.options = options;
@@ -52,7 +52,8 @@ export class Server {
 		this.exit = undefined;
 		this.child = undefined;
 		this.clients = new Set();
-		this.api = new Api(() => this.base, { token: () => this.token });
+		this.api = new Api(() => this.base, { token: () => this.token, ca: options.ca });
+		this.ca = options.ca;
 		alive.add(this);
 	}
 

@@ -235,10 +235,10 @@ clients('directories and their contents', async (files, at, server, all) => {
 	assert.match((await fails(files.listFiles(at('none'), 's'), 'FILE_NOT_FOUND', 404)).message, /Directory not found: /);
 	assert.match((await fails(files.listFiles(at('file'), 's'), 'NOT_DIRECTORY', 400)).message, /not a directory/);
 	// Each entry needs 22 KB of JSON.
-	const control = (i) => String(i).padEnd(250, '\x01'), long = at('long', ...Array(12).fill(control('')));
-	mkdirSync(long, { recursive: true });
-	for (let i = 0; i < (all ? 3400 : 10); i++) writeFileSync(path.join(long, control(i)), '');
-	const many = await files.listFiles(long, 's');
+	const control = (i) => String(i).padEnd(250, '\x01'), deep = at('long', ...Array(12).fill(control('')));
+	mkdirSync(deep, { recursive: true });
+	for (let i = 0; i < (all ? 3400 : 10); i++) writeFileSync(path.join(deep, control(i)), '');
+	const many = await files.listFiles(deep, 's');
 	assert.equal(many.files.length, many.count);
 	assert.deepEqual([many.count < 3400, many.truncated ?? false], all ? [true, true] : [true, false], 'a response has at most 64 MiB');
 	// A directory comes before its entries.

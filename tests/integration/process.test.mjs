@@ -21,7 +21,7 @@ function processes(name, options, body) {
 const numbers = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => `${from + i}\n`).join('');
 const directories = (server) => (existsSync(path.join(server.dir, 'processes')) ? readdirSync(path.join(server.dir, 'processes')) : []);
 /** Wait until nothing is left of removed processes. */
-const untilOnlyServer = (server) => until(() => `only the server is left: ${directories(server)} ${server.leftovers()}\n${server.stacks()}`,
+const untilOnlyServer = (server) => until(() => `the end of all processes but the server: ${directories(server)} ${server.leftovers()}\n${server.stacks()}`,
 	() => directories(server).length === 0 && server.leftovers().every((pid) => pid === server.pid));
 const pidIn = async (p, id, name) => Number((await p.prints(id, new RegExp(`${name}=(\\d+)\\n`)))[1]);
 

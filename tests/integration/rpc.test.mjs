@@ -286,7 +286,7 @@ shared('every principal has the same rights as over HTTP', async (server) => {
 });
 
 const nested = (depth, inner) => '{"a":'.repeat(depth) + inner + '}'.repeat(depth);
-/** Messages that end a session, with the reason. test_engine.c tests each limit of ws/rpc/engine.h. */
+/** Messages that end a session, with the reason. unit/ws/rpc/test_engine.c tests limits that need no socket. */
 const hostile = {
 	'a depth bomb': [[`["push",${nested(5000, '1')}]`], /too deep/],
 	'a truncated depth bomb': [['['.repeat(100_000)], /too deep/],

@@ -4,7 +4,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Api, request } from './lib/api.mjs';
+import { request } from './lib/api.mjs';
+import { cert, secure } from './lib/certificate.mjs';
 import { cli, environment, socketOf } from './lib/cli.mjs';
 import { kill, status } from './lib/proc.mjs';
 import { binaries, scenario } from './lib/server.mjs';
@@ -78,14 +79,9 @@ shared("a dead server's socket is replaced, and a server that is terminated remo
 	await server.start();
 });
 
-scenario('the default places of the server, and another server over HTTPS', { start: false }, async (server) => {
-	const [key, cert] = ['key', 'cert'].map((name) => path.join(server.root, `${name}.pem`));
-	execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes',
-		'-keyout', key, '-out', cert, '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
-	{ stdio: 'ignore' });
+scenario('the default places of the server, and another server over HTTPS', { ...secure, start: false }, async (server) => {
 	server.dir = path.join(server.root, 'ringside');
-	await server.start({ args: ['--tls-cert', cert, '--tls-key', key] });
-	server.api = new Api(() => server.base, { token: server.token, ca: readFileSync(cert) });
+	await server.start();
 	const byDefault = { RINGSIDE_SOCKET: '', XDG_RUNTIME_DIR: server.root };
 	assert.equal((await cli(server, ['ls'], { env: byDefault })).code, 0);
 	const elsewhere = await cli(server, ['ls', '--socket', '/nowhere/x'], { env: byDefault });

@@ -10,6 +10,7 @@ static unsigned removed;
 
 static void finish(void)
 {
+	crowd_finish(&c);
 }
 
 TestSuite(crowd, .fini = finish);

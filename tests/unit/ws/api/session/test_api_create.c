@@ -1,8 +1,6 @@
 /* POST /api/session/create and open. */
 #include "tests/lib/memory_api.h"
 
-#include "shell/own_error.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -216,7 +214,7 @@ Test(api_create, errors_of_the_holder)
 		{REPORT_EXEC, -ENOENT, 400, "VALIDATION_FAILED", "shell"},
 		{REPORT_EXEC, -E2BIG, 400, "VALIDATION_FAILED", "env"},
 		{REPORT_EXEC, -EAGAIN, 500, "TOO_MANY_PROCESSES", ""},
-		{REPORT_TERMINAL, -ERR_NO_TERMINAL, 500, "TOO_MANY_TERMINALS", ""},
+		{REPORT_TERMINAL, -ENOSPC, 500, "TOO_MANY_TERMINALS", ""},
 		{REPORT_SETUP, -EMFILE, 500, "TOO_MANY_FILES", ""},
 		{REPORT_SETUP, -ENOSPC, 500, "NO_SPACE", ""},
 		{REPORT_SETUP, -EDQUOT, 500, "NO_SPACE", ""},

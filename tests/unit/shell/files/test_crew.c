@@ -39,21 +39,17 @@ static void on_done(struct job *job, int error)
 	t->error = error;
 }
 
-static unsigned stuck_reported;
-
-static void on_stuck(void *user, const char *owner, unsigned count)
+static void open_crew(const struct crew_options *options)
 {
-	(void)user;
-	cr_assert(strcmp(owner, "owner:a") == 0 || strcmp(owner, "link:b") == 0);
-	stuck_reported += count;
+	cr_assert_eq(uv_loop_init(&loop), 0);
+	crew = crew_open(&loop, options);
+	cr_assert_not_null(crew);
 }
 
 static void set_up(void)
 {
 	uv_sem_init(&gate, 0);
-	cr_assert_eq(uv_loop_init(&loop), 0);
-	crew = crew_open(&loop, &(struct crew_options){.stuck = on_stuck});
-	cr_assert_not_null(crew);
+	open_crew(&(struct crew_options){0});
 }
 
 static void close_crew(void)
@@ -159,6 +155,15 @@ Test(crew_close, does_not_wait_for_blocked_jobs)
 	cr_assert_eq(cancelled, 1);
 }
 
+static unsigned stuck_reported;
+
+static void on_stuck(void *user, const char *owner, unsigned count)
+{
+	(void)user;
+	cr_assert(strcmp(owner, "owner:a") == 0 || strcmp(owner, "link:b") == 0);
+	stuck_reported += count;
+}
+
 static struct task *send_for(const char *owner, bool waits, int want)
 {
 	struct task *t = calloc(1, sizeof *t);
@@ -173,6 +178,8 @@ Test(crew, threads_of_an_owner_are_limited_and_blocked_ones_reported)
 {
 	struct task *held[CREW_OWNER_MAX], *guests[CREW_OWNER_MAX];
 	struct crew_counts n;
+	close_crew();
+	open_crew(&(struct crew_options){.stuck = on_stuck});
 	for (unsigned i = 0; i < CREW_OWNER_MAX; i++) {
 		held[i] = send_for("owner:a", true, 0);
 		guests[i] = send_for("link:b", true, 0);

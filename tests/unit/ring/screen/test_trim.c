@@ -3,7 +3,7 @@
 
 #include "ring/screen/view/snapshot.h"
 #include "tests/bench/streams.h"
-#include "tests/lib/drawn_check.h"
+#include "tests/lib/drawn_test.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -11,8 +11,6 @@
 #include <string.h>
 
 #define LINES 5000u
-
-static struct drawn d;
 
 /* Numbered lines, each with its own styles and combined character. */
 static void print_lines(unsigned from, unsigned to)
@@ -29,19 +27,12 @@ static void print_lines(unsigned from, unsigned to)
 
 static void set_up(void)
 {
-	drawn_init(&d, 24, 80, 10000);
+	drawn_restart(24, 80, 10000);
 	print_lines(0, LINES);
 }
 
-/* Each test of a screen ends with this: the screen is consistent. */
-static void finish(void)
-{
-	drawn_check(&d);
-	drawn_finish(&d);
-}
-
-TestSuite(screen_trim, .init = set_up, .fini = finish);
-TestSuite(screen_freeze, .fini = finish);
+TestSuite(screen_trim, .init = set_up, .fini = drawn_tear_down);
+TestSuite(screen_freeze, .fini = drawn_tear_down);
 
 static struct snapshot picture(unsigned lines)
 {
@@ -95,8 +86,7 @@ Test(screen_trim, later_output_gives_the_same_screen)
 	print_lines(LINES, 2 * LINES);
 	cr_expect_eq(screen_dropped(d.screen) + screen_scrollback(d.screen), 2 * LINES - 23);
 	struct snapshot is = picture(LINES - 23);
-	drawn_finish(&d);
-	drawn_init(&d, 24, 80, 10000);
+	drawn_restart(24, 80, 10000);
 	print_lines(0, 2 * LINES);
 	struct snapshot was = picture(LINES - 23);
 	expect_same(&was, &is);
@@ -118,7 +108,7 @@ Test(screen_freeze, ten_thousand_coloured_lines_take_little_memory)
 {
 	static uint8_t log[2 << 20];
 	size_t length = stream_without_links(log, stream_make(STREAM_COMPILER, log, sizeof log));
-	drawn_init(&d, 24, 80, 10000);
+	drawn_restart(24, 80, 10000);
 	drawn_feed(&d, log, length, SIZE_MAX);
 	cr_assert_eq(screen_scrollback(d.screen), 10000);
 	size_t plain = screen_memory(d.screen);

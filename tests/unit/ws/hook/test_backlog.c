@@ -123,7 +123,7 @@ Test(backlog, statuses)
 		{100, BACKLOG_AGAIN}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		add("s", HOOK_LINE, "1");
-		try_once(1, cases[i].status);
+		cr_expect_str_eq(try_once(1, cases[i].status), "1", "%d", cases[i].status);
 		cr_expect_eq(outcome, cases[i].outcome, "%d", cases[i].status);
 		cr_expect_eq(b.counts.waiting, outcome == BACKLOG_AGAIN, "%d", cases[i].status);
 		restart();

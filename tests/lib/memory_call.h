@@ -96,11 +96,11 @@ void memory_api_expect_refused(const struct refused *cases, size_t count);
 
 /*
  * Each text begins with the name of a field with an invalid value: such a request must be refused for this field. The
- * body is begin, the text and a brace; without begin the text ends the line, and a path may precede its query.
+ * body is begins, the text and a brace; if begins is NULL, the text ends the line, and a path may precede its query.
  */
-void memory_api_expect_invalid(const char *line, const char *begin, const char *const *texts);
-#define EXPECT_INVALID(line, begin, ...) \
-	memory_api_expect_invalid(line, begin, (const char *const[]){__VA_ARGS__, NULL})
+void memory_api_expect_invalid(const char *line, const char *begins, const char *const *texts);
+#define EXPECT_INVALID(line, begins, ...) \
+	memory_api_expect_invalid(line, begins, (const char *const[]){__VA_ARGS__, NULL})
 
 /* Send a request of the owner and return the status of the answer. */
 int memory_api_status(const char *line, const char *body);

@@ -187,11 +187,11 @@ Test(terminal_slow, only_a_reading_client_holds_back_the_writer)
 	print_much();
 	cr_expect_eq(v->offset, MUCH);
 	cr_expect_gt(v->read_ms, 0);
-	uint64_t taken_ms = v->read_ms;
+	uint64_t before = v->read_ms;
 	peer.room = false;
 	pass_ms(TERMINAL_LAG_MS + 50);
 	print_much();
-	cr_expect_eq(v->read_ms, taken_ms, "nothing was sent since");
+	cr_expect_eq(v->read_ms, before, "nothing was sent since");
 	cr_expect_eq(v->offset, MUCH);
 	pass_ms(TERMINAL_LAG_MS + 50);
 	peer.room = true;

@@ -1,5 +1,5 @@
 /*
- * What each program of tests changes in Criterion. It fails for what Criterion reports and does not count: a failed assert or
+ * Each test program changes Criterion in two ways. It fails for what Criterion reports and does not count: a failed assert or
  * a crash in .fini, and leaks, which LeakSanitizer finds when the process of a test ends. And it does not read the CA
  * certificates, as libgit2 does when Criterion loads it, which takes a third of the time of a short test.
  */

@@ -77,7 +77,7 @@ static const struct {
 	{"reader that starts inside a query gets NULs", {{.length = 4}}, 2, "6nab", "..ab"},
 };
 
-/* Three times: one client reads it after the other, and again after a reconnect. */
+/* Each is read three times: by one client after the other, and again after a reconnect. */
 Test(queries_apply, examples)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -218,9 +218,9 @@ static void on_other_attached(void *user)
 	(void)user;
 }
 
-/* Another process attaches to the holder h. */
-static struct link other;
+static struct link other; /* of another process */
 
+/* The other process attaches to the holder h. */
 static void take_over(const struct memory_holder *h)
 {
 	static const struct link_callbacks callbacks = {

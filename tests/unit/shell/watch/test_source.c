@@ -17,7 +17,7 @@ static atomic_uint total;
 static struct folder folder;
 static struct source s;
 
-/* place: NULL: the folder. */
+/* Make a source for this path, or for the folder if place is NULL. */
 static void begin(const char *place)
 {
 	struct watch_filter filter;

@@ -25,12 +25,13 @@ static void expect(
 	free(t.bytes);
 }
 
-/* The request field for a server that is reached by its host. */
+/* Check a field of a request to a server that has a host name of its own. */
 static void expect_request(const char *name, const char *value, const char *want)
 {
 	expect(pass_request_field, &by_host, name, value, want);
 }
 
+/* Check a field of its answer. */
 static void expect_answer(const char *name, const char *value, const char *want)
 {
 	expect(pass_answer_field, &by_host, name, value, want);

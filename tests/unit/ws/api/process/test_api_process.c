@@ -225,7 +225,7 @@ Test(api_process_start, holder_dies_or_supervisor_exits_while_starting)
 	c = memory_api_begin(START, "{'command':'x','processId':'q'}");
 	memory_holder_exit(memory_api_process_holder("q"), 126 << 8);
 	call_expect(c, 500, "PROCESS_ERROR");
-	/* Both, before the server reads of the exit. */
+	/* Both happen before the server reads that the supervisor has exited. */
 	c = memory_api_begin(START, "{'command':'x','processId':'r'}");
 	memory_api_settle();
 	memory_holder_exit(memory_api_process_holder("r"), 126 << 8);

@@ -328,10 +328,11 @@ Test(foreground, terminal_that_was_closed)
 	look();
 	cr_expect_eq(f.pid, 0);
 	cr_expect_eq(f.waits, BLOCKED_NO);
-	close_terminal();
+	close(t.target.master_fd);
 	look();
 	cr_expect_eq(f.group, 0);
 	cr_expect_not(f.modes_known);
+	t.target.master_fd = -1;
 }
 
 /* A user that may not look into root's program gets `hidden`. */

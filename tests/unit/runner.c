@@ -93,8 +93,8 @@ ReportHook(POST_ALL)(struct criterion_global_stats *all)
 	struct stat leaks = {0};
 	if (all->tests_failed > 0 || all->tests_crashed > 0)
 		return;
-	(void)fstat(leaks_fd, &leaks);
-	if (all->asserts_failed == 0 && begun == ended && leaks.st_size == 0)
+	bool known = fstat(leaks_fd, &leaks) == 0;
+	if (all->asserts_failed == 0 && begun == ended && known && leaks.st_size == 0)
 		return;
 	fprintf(stderr, "A teardown failed or memory was leaked: see above.\n");
 	_exit(1);

@@ -60,9 +60,8 @@ void cwd_check(struct api *a, struct request *r, const char *cwd,
 		fn(user, true);
 		return;
 	}
-	struct check_job *l = calloc(1, sizeof *l);
+	struct check_job *l = request_alloc(r, sizeof *l);
 	if (!l) {
-		refuse_memory(r);
 		fn(user, false);
 		return;
 	}

@@ -6,7 +6,6 @@
 #include "ws/json/state.h"
 #include "ws/json/session.h"
 #include "ws/api/read/body.h"
-#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/error.h"
 #include "ws/socket/control_socket.h"
@@ -42,10 +41,9 @@ static void on_stored(void *user, int error)
 /* Store the ledger, then answer r. Takes answer. cookie: NULL = none is set. */
 static void store(struct request *r, json_t *answer, const char *cookie, const char *failure)
 {
-	struct storing *w = calloc(1, sizeof *w);
+	struct storing *w = request_alloc(r, sizeof *w);
 	if (!w) {
 		json_decref(answer);
-		refuse_memory(r);
 		return;
 	}
 	w->request = request_ref(r);

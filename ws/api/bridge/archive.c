@@ -252,12 +252,10 @@ static void on_body(struct request *r, void *user, char *bytes, size_t length)
 
 static void hydrate_in(struct request *r, struct sandbox *s, void *user)
 {
-	struct hydration *h = calloc(1, sizeof *h);
+	struct hydration *h = request_alloc(r, sizeof *h);
 	(void)user;
-	if (!h) {
-		refuse_memory(r);
+	if (!h)
 		return;
-	}
 	h->api = api_of(r);
 	access_owner_key(&r->principal, s->id, h->job.owner, sizeof h->job.owner);
 	sandbox_place(s, &h->place);

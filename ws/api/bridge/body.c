@@ -82,8 +82,8 @@ void bridge_body_receive(struct bridge *bridge, struct request *r, bridge_body_f
 	struct body *b = NULL;
 	if (bridge->bodies >= BRIDGE_BODIES_MAX)
 		sandbox_refuse(r, 429, "capacity_exceeded", "Too many bodies are being received");
-	else if (!(b = calloc(1, sizeof *b)))
-		refuse_memory(r);
+	else
+		b = request_alloc(r, sizeof *b);
 	if (!b) {
 		free(user);
 		return;

@@ -333,9 +333,8 @@ static void start(struct request *r, struct sandbox *s, const struct asked *aske
 {
 	static const struct run_callbacks callbacks = {.output = on_output, .done = on_done};
 	struct api *a = api_of(r);
-	struct call *c = calloc(1, sizeof *c);
+	struct call *c = request_alloc(r, sizeof *c);
 	if (!c) {
-		refuse_memory(r);
 		free(command);
 		return;
 	}

@@ -315,12 +315,10 @@ static bool parse_url(struct file_call *c, bool *ret_none)
 static void begin(struct request *r, const struct file_action *action,
 	bool (*parse)(struct file_call *c, bool *ret_none))
 {
-	struct file_call *c = calloc(1, sizeof *c);
+	struct file_call *c = request_alloc(r, sizeof *c);
 	bool none = false;
-	if (!c) {
-		refuse_memory(r);
+	if (!c)
 		return;
-	}
 	c->api = api_of(r);
 	c->request = request_ref(r);
 	c->action = action;

@@ -219,11 +219,9 @@ static void reply_file(struct file_call *c)
 		return;
 	}
 	bool has_slot = c->api->file_streams < api_share(c->request, FILE_STREAMS_MAX);
-	struct file_download *d = has_slot ? calloc(1, sizeof *d) : NULL;
+	struct file_download *d = has_slot ? request_alloc(c->request, sizeof *d) : NULL;
 	if (!d) {
-		if (has_slot)
-			refuse_memory(c->request);
-		else
+		if (!has_slot)
 			reply_error(
 				c->request, "LIMIT_REACHED", "Too many files are being read", NULL);
 		file_call_free(c);

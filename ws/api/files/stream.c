@@ -6,7 +6,6 @@
 #include "shell/own_error.h"
 #include "ws/api/files/call.h"
 #include "ws/api/files/type.h"
-#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/text.h"
 
@@ -217,11 +216,9 @@ static void open_stream(struct file_call *c)
 	int error = c->error;
 	struct request *r = request_ref(c->request);
 	bool has_slot = c->api->file_streams < api_share(c->request, FILE_STREAMS_MAX);
-	struct file_stream *s = has_slot ? calloc(1, sizeof *s) : NULL;
+	struct file_stream *s = has_slot ? request_alloc(r, sizeof *s) : NULL;
 	if (!s) {
-		if (has_slot)
-			refuse_memory(r);
-		else
+		if (!has_slot)
 			reply_error(r, "LIMIT_REACHED", "Too many files are being read", NULL);
 		file_call_free(c);
 		request_unref(r);

@@ -316,13 +316,8 @@ static void show_process_output(struct request *r)
 	struct api *a = api_of(r);
 	uint64_t wait_ms;
 	struct process *p = api_process_find_output(a, r);
-	struct output *o = p ? calloc(1, sizeof *o) : NULL;
-	if (!o) {
-		if (p)
-			refuse_memory(r);
-		goto out;
-	}
-	if (!parse_output(r, o, &wait_ms)) {
+	struct output *o = p ? request_alloc(r, sizeof *o) : NULL;
+	if (!o || !parse_output(r, o, &wait_ms)) {
 		free(o);
 		goto out;
 	}

@@ -11,7 +11,6 @@
 #include "ws/json/session.h"
 #include "ws/api/process/process.h"
 #include "ws/api/read/query.h"
-#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
 #include "ws/text.h"
@@ -234,12 +233,10 @@ static void stream_process(struct request *r)
 		reply_invalid(r, "cursor", "The cursor is beyond the end of the output", "invalid");
 		return;
 	}
-	struct follower *f = p ? calloc(1, sizeof *f) : NULL;
+	struct follower *f = p ? request_alloc(r, sizeof *f) : NULL;
 	if (!f) {
-		if (!p)
-			return;
-		refuse_memory(r);
-		process_close_output(p);
+		if (p)
+			process_close_output(p);
 		return;
 	}
 	f->request = request_ref(r);

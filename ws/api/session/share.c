@@ -4,7 +4,6 @@
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
 #include "ws/json/session.h"
-#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/error.h"
 #include "ws/socket/control_socket.h"
@@ -50,10 +49,9 @@ struct storing {
 
 static struct storing *storing_create(struct request *r, const char *id, json_t *answer)
 {
-	struct storing *w = calloc(1, sizeof *w);
+	struct storing *w = request_alloc(r, sizeof *w);
 	if (!w) {
 		json_decref(answer);
-		refuse_memory(r);
 		return NULL;
 	}
 	w->request = request_ref(r);

@@ -277,9 +277,7 @@ static bool check_words(struct request *r, const json_t *words)
 		if (!json_string_value(word) ||
 			strlen(json_string_value(word)) != json_string_length(word))
 			wrong = "argv must be strings without NUL";
-	if (wrong)
-		sandbox_refuse(r, 400, "invalid_request", wrong);
-	return !wrong;
+	return !wrong || sandbox_refuse(r, 400, "invalid_request", wrong);
 }
 
 struct asked {

@@ -284,20 +284,18 @@ static bool parse_id(struct request *r, const struct sandbox *s, const json_t *b
 	if (!body_text(r, body, "id", &id))
 		return false;
 	if (id && !sandbox_is_session(id))
-		sandbox_refuse(r, 400, "invalid_request", "Invalid session ID format");
-	else if (id && json_object_get(s->sessions, id))
-		sandbox_refuse(r, 502, "session_error", "session create failed: it already exists");
-	else if (measure(s, &size) >= SESSIONS_MAX)
-		sandbox_refuse(r, 429, "capacity_exceeded",
+		return sandbox_refuse(r, 400, "invalid_request", "Invalid session ID format");
+	if (id && json_object_get(s->sessions, id))
+		return sandbox_refuse(
+			r, 502, "session_error", "session create failed: it already exists");
+	if (measure(s, &size) >= SESSIONS_MAX)
+		return sandbox_refuse(r, 429, "capacity_exceeded",
 			"The sandbox has too many sessions: at most 64");
-	else if (!id && !sandbox_new_id(ret_id))
-		sandbox_refuse(r, 502, "session_error", "There are no random bytes");
-	else {
-		if (id)
-			snprintf(ret_id, NAME_ID_MAX + 1, "%s", id);
-		return true;
-	}
-	return false;
+	if (!id && !sandbox_new_id(ret_id))
+		return sandbox_refuse(r, 502, "session_error", "There are no random bytes");
+	if (id)
+		snprintf(ret_id, NAME_ID_MAX + 1, "%s", id);
+	return true;
 }
 
 static bool parse_env(struct request *r, const json_t *body, json_t **ret_env)

@@ -42,9 +42,7 @@ static bool parse_input(struct request *r, const json_t *body, struct params *q)
 			r, "stdinFrom", "Cannot be combined with stdin or stdinBase64", "invalid");
 	if (base64) {
 		q->options.input = q->decoded = base64_decode(base64, &q->options.input_length);
-		if (!q->decoded)
-			reply_invalid(r, "stdinBase64", "Must be base64", "invalid");
-		return q->decoded != NULL;
+		return q->decoded || reply_invalid(r, "stdinBase64", "Must be base64", "invalid");
 	}
 	if (!text)
 		return true;
@@ -54,9 +52,8 @@ static bool parse_input(struct request *r, const json_t *body, struct params *q)
 	}
 	q->options.input = json_string_value(text);
 	q->options.input_length = json_string_length(text);
-	if (!q->options.input)
+	return q->options.input ||
 		reply_invalid(r, "stdin", "Must be text, or null for none", "invalid");
-	return q->options.input != NULL;
 }
 
 static bool parse_history(struct request *r, const json_t *body, struct exec_options *o)

@@ -269,10 +269,8 @@ static bool parse_path(struct file_call *c, const char *field, const char **ret_
 		wrong = "Must not contain NUL";
 	else if (strlen(path) >= PLACE_PATH_MAX)
 		wrong = "Must be shorter than 4096 bytes";
-	if (wrong)
-		reply_invalid(c->request, field, wrong, "INVALID_PATH");
 	*ret_path = path;
-	return !wrong;
+	return !wrong || reply_invalid(c->request, field, wrong, "INVALID_PATH");
 }
 
 /* Check and store the session's id, NULL for the default. Returns false after it has answered. */

@@ -139,24 +139,21 @@ static bool parse_options(struct request *r, const json_t *body, struct process_
 		!body_number(r, body, "timeoutMs", 0, BODY_TIME_MAX_MS, &o->timeout_ms) ||
 		!body_flag(r, body, "hold", &o->hold) || !parse_input(r, body, o))
 		return false;
-	if (!o->command) {
-		reply_invalid(r, "command", "command is required", "required");
-	} else if (strspn(o->command, " \t\r\n") == strlen(o->command)) {
-		reply_error(r, "INVALID_COMMAND", "The command is empty",
+	if (!o->command)
+		return reply_invalid(r, "command", "command is required", "required");
+	if (strspn(o->command, " \t\r\n") == strlen(o->command))
+		return reply_error(r, "INVALID_COMMAND", "The command is empty",
 			json_pack("{s:s}", "command", o->command));
-	} else if (o->id && !processes_id_is_valid(o->id)) {
-		reply_invalid(r, "processId",
+	if (o->id && !processes_id_is_valid(o->id))
+		return reply_invalid(r, "processId",
 			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ -, does not begin with a dot, and is not start, list or kill-all",
 			"invalid");
-	} else if (!body_absolute(r, o->cwd)) {
+	if (!body_absolute(r, o->cwd))
 		return false;
-	} else if (o->session && !name_is_id(o->session)) {
-		reply_invalid(r, "sessionId", "Must be the id of a session", "invalid");
-	} else {
-		o->command_length = strlen(o->command);
-		return true;
-	}
-	return false;
+	if (o->session && !name_is_id(o->session))
+		return reply_invalid(r, "sessionId", "Must be the id of a session", "invalid");
+	o->command_length = strlen(o->command);
+	return true;
 }
 
 static void start_command(struct api *a, struct request *r, const struct process_options *o)

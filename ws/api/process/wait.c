@@ -253,12 +253,10 @@ static bool parse_pattern(struct request *r, const json_t *body, struct params *
 	if (rc == -EINVAL) {
 		char message[256];
 		snprintf(message, sizeof message, "The %s cannot be used: %s", field, problem);
-		reply_invalid(r, field, message, "invalid");
-	} else if (rc < 0) {
-		refuse_memory(r);
+		return reply_invalid(r, field, message, "invalid");
 	}
 	if (rc < 0)
-		return false;
+		return refuse_memory(r);
 	w->whole_lines = regex && log_match_needs_line_end(regex);
 	return true;
 }

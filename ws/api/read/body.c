@@ -97,9 +97,7 @@ bool body_environment(
 	struct request *r, const json_t *body, const char *field, struct body_environment *e)
 {
 	const char *problem = body_environment_parse(json_object_get(body, field), e);
-	if (problem)
-		reply_invalid(r, field, problem, "invalid");
-	return !problem;
+	return !problem || reply_invalid(r, field, problem, "invalid");
 }
 
 bool body_flag(struct request *r, const json_t *body, const char *field, bool *ret_flag)

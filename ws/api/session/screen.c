@@ -429,11 +429,9 @@ static bool parse_search(struct request *r, struct search_query *q, struct patte
 	if (rc == -EINVAL) {
 		char message[128];
 		snprintf(message, sizeof message, "Invalid pattern: %s", problem);
-		reply_invalid(r, "q", message, "invalid");
-	} else if (rc < 0) {
-		refuse_memory(r);
+		return reply_invalid(r, "q", message, "invalid");
 	}
-	return rc == 0;
+	return rc == 0 || refuse_memory(r);
 }
 
 static void reply_search(struct request *r, struct session *s, struct look_task *task)

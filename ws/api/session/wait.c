@@ -118,9 +118,7 @@ static bool parse_pattern(struct request *r, const json_t *body, struct wait_con
 		snprintf(message, sizeof message, "The pattern cannot be used: %s", problem);
 		return refuse_condition(r, "pattern", message);
 	}
-	if (rc < 0)
-		refuse_memory(r);
-	return rc == 0;
+	return rc == 0 || refuse_memory(r);
 }
 
 static bool parse_kind(struct request *r, const json_t *body, struct wait_condition *c)

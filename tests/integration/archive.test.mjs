@@ -140,6 +140,7 @@ shared('Accept and Content-Type select an archive too', async (server) => {
 	assert.equal((await get(server, 'dir/file', '', { Accept: 'application/x-tar, */*' })).text, 'x');
 	assert.equal(outcome(await get(server, 'dir/file')), '400 NOT_DIRECTORY');
 	assert.equal(outcome(await get(server, 'none')), '404 FILE_NOT_FOUND');
+	assert.equal(outcome(await get(server, 'dir/file/none')), '404 FILE_NOT_FOUND');
 	assert.equal(outcome(await get(server, 'dir', '&format=zip')), '400 VALIDATION_FAILED');
 	assert.equal((await server.api.raw('HEAD', url('dir', '&format=tar'))).status, 200);
 	// A path of a directory ends in a slash: an archive is a file too.

@@ -246,7 +246,7 @@ static int open_target(struct file_call *c)
 		return pack_open(&c->place, c->path, NULL, &c->pack);
 	if (rc == 0 && c->tar_only) {
 		content_close(&content);
-		return -ENOTDIR;
+		return -ENOTSUP; /* -ENOTDIR is about a parent in the path */
 	}
 	if (rc == 0 && content.st.st_size == 0)
 		rc = content_read(&content, 0, &byte, 1, &length);
@@ -263,7 +263,7 @@ static int open_target(struct file_call *c)
 static bool refuse(struct file_call *c, int error)
 {
 	char message[PLACE_PATH_MAX + 64];
-	if (error == -ENOTDIR && c->tar_only) {
+	if (error == -ENOTSUP && c->tar_only) {
 		reply_error(c->request, "NOT_DIRECTORY", "format=tar requires a directory",
 			file_context(c));
 		return true;

@@ -7,7 +7,6 @@
 #include "ws/log.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void on_sessions_changed(void *user)
 {

@@ -12,7 +12,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define GRACE_MS 500u
 #define GRACE_MAX_MS 60000u

@@ -88,9 +88,11 @@ static void break_body(struct job *j, const char *why)
 	json_decref(body);
 }
 
-/* Pass bytes to the handler as long as it wants them. May free j. */
-static void feed(struct job *j)
+/* Pass bytes to the handler as long as it wants them, unless this is called from inside. May free j. */
+static void feed_body(struct job *j)
 {
+	if (j->feeding)
+		return;
 	struct request *r = request_ref(j->request);
 	struct jobs *all = j->all;
 	j->feeding = true;
@@ -118,13 +120,6 @@ static void feed(struct job *j)
 	}
 	request_unref(r);
 	all->due(all->user);
-}
-
-/* The handler wants more bytes. May free j. */
-static void feed_body(struct job *j)
-{
-	if (!j->feeding)
-		feed(j);
 }
 
 static void on_body_piece(void *user, const uint8_t *bytes, size_t length)
@@ -156,11 +151,11 @@ static void on_body_broken(void *user)
 /* Read the request's body from a stream argument. Returns whether there is one. */
 static bool open_body(struct job *j)
 {
-	static const struct rpc_sink sink = {
-		.piece = on_body_piece, .complete = on_body_over, .broken = on_body_broken};
-	struct rpc_sink own = sink;
-	own.user = j;
-	j->reader = rpc_call_read(j->call, j->row->stream - 1, &own);
+	j->reader = rpc_call_read(j->call, j->row->stream - 1,
+		&(struct rpc_sink){.piece = on_body_piece,
+			.complete = on_body_over,
+			.broken = on_body_broken,
+			.user = j});
 	j->request->upload.live = true;
 	j->request->upload.length = UPLOAD_UNKNOWN;
 	return j->reader != NULL;

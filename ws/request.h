@@ -93,7 +93,7 @@ struct request {
 	char *body; /* NUL-terminated */
 	size_t body_length;
 	json_t *json;   /* the body, if the transport has parsed it; owned; NULL: it is in body */
-	json_t *parsed; /* by body_read(), until the handler returns; owned; NULL: not read yet */
+	json_t *parsed; /* by body_read(), dropped when the handler returns; owned; NULL: not read */
 	char *headers[REQUEST_HEADERS]; /* owned; NULL: not sent */
 	bool has_headers;               /* the transport is HTTP, which sends headers */
 	bool wants_json;                /* the transport reads reply.json where there is one */
@@ -203,7 +203,7 @@ void reply_success(struct request *r, json_t *body);
 /* Answer with an error; message is copied; takes context, which may be NULL. Returns false, for the caller to return. */
 bool reply_error(struct request *r, const char *code, const char *message, json_t *context);
 
-/* Zeroed memory, owned by the caller. NULL: there is none, which has been answered. */
+/* Allocate zeroed memory, owned by the caller. NULL: memory is short, and r has been answered. */
 void *request_alloc(struct request *r, size_t size);
 
 /* Replace an answer of which nothing has been sent by an error, without any callback. */

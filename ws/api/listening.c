@@ -285,7 +285,7 @@ static struct follower *follow(struct request *r, bool is_stream)
 			json_pack("{s:i}", "maxWatches", (int)FOLLOWERS_MAX));
 		return NULL;
 	}
-	/* Not request_alloc(): clang's analyzer takes its result for one that is in the list. */
+	/* Not by request_alloc(): clang's analyzer assumes that its result is in the list already. */
 	struct follower *f = calloc(1, sizeof *f);
 	if (!f) {
 		refuse_memory(r);

@@ -84,7 +84,7 @@ static void on_turn(void *user)
 static void deliver(struct mcp_call *c)
 {
 	struct rota *rota = c->mcp->rota;
-	int rc = 1; /* no need to wait for a turn; as of shift_request() */
+	int rc = 1; /* the turn has begun, see shift_request() */
 	if (rota && c->principal.link[0] && c->request->reply.length >= LONG_ANSWER) {
 		c->turn = (struct shift){.begin = on_turn, .user = c};
 		rc = shift_request(rota, c->principal.link, &c->turn);

@@ -250,8 +250,8 @@ static enum step send_piece(struct conn *c, struct exchange *x, size_t *sent)
 }
 
 /*
- * Set the events while an answer waits: for the peer to read, or for more of the answer. Then a half-close is probed, see
- * http1_probe(), unless it is a download.
+ * Set the events while an answer waits: for the peer to read, or for more of the answer. While it waits for more, a
+ * half-close is probed (see http1_probe()), unless the answer is a download.
  */
 static void watch_answer(struct conn *c, const struct exchange *x, bool blocked)
 {

@@ -121,8 +121,8 @@ int listen_open(struct server *s);
 void listen_close(struct server *s);
 
 /*
- * head.c: fill h from a parsed head; h->peer is set. all: where its route is; NULL: it has none, as a WebSocket. Returns
- * NULL, or an error code.
+ * head.c: fill h from a parsed head; h->peer is set. all: the routes; NULL: the request has none, such as a WebSocket's.
+ * Returns NULL, or an error code.
  */
 const char *head_extract(const struct http_head *http, const struct routes *all, struct head *h);
 

@@ -28,8 +28,8 @@
 json_t *body_parse(const char *text, size_t length, bool *ret_short);
 
 /*
- * The body as a JSON object; an empty body is an empty object. Borrowed until the handler returns; NULL if r has been
- * answered.
+ * The body as a JSON object; an empty body is an empty object. Borrowed until the handler returns, or, if it has
+ * returned already, as long as r lives. NULL if r has been answered.
  */
 json_t *body_read(struct request *r);
 

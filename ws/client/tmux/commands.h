@@ -12,14 +12,15 @@ struct call {
 	struct tmux *t;
 	const struct command_row *row;
 	struct args args;
-	struct place at; /* -t, with ROW_SESSION, ROW_WINDOW or ROW_PANE */
+	struct place at; /* the target, with ROW_SESSION, ROW_WINDOW or ROW_PANE */
 };
 
 /* Flags of a row. */
 enum {
 	ROW_STARTS_SERVER = 1,   /* starts a tmux server if none is running */
 	ROW_NEEDS_NO_SERVER = 2, /* needs no tmux server */
-	ROW_SESSION = 4,         /* these resolve -t before the command runs */
+	/* The type of the target -t, which is resolved before the command runs. */
+	ROW_SESSION = 4,
 	ROW_WINDOW = 8,
 	ROW_PANE = 16,
 };
@@ -83,7 +84,7 @@ int do_start_server(struct call *c);
 int do_attach_session(struct call *c);
 /* Commands that need an attached client: fail. */
 int do_no_client(struct call *c);
-/* has-session, lock-server, lock-session: all is done when -t is resolved; there are no clients to lock. */
+/* has-session, which only resolves -t; lock-server, lock-session: there are no clients to lock. */
 int do_nothing(struct call *c);
 
 /* new-window. */

@@ -75,11 +75,11 @@ bool conn_set_principal(struct conn *c, const struct principal *p);
 void conns_sweep(struct server *s);
 
 /* What a step of reading from a connection, or of writing to it, has come to. */
-enum step {
-	STEP_FAILED,  /* the connection is lost, or memory is short */
-	STEP_BLOCKED, /* the rest has to wait, for the peer or for more of the answer */
-	STEP_MORE,    /* there may be more to do at once */
-	STEP_DONE,    /* the answer has been sent */
+enum conn_step {
+	CONN_STEP_FAILED,  /* the connection is lost, or memory is short */
+	CONN_STEP_BLOCKED, /* the rest has to wait, for the peer or for more of the answer */
+	CONN_STEP_MORE,    /* there may be more to do at once */
+	CONN_STEP_DONE,    /* the answer has been sent */
 };
 
 /* Read decrypted bytes. Returns their number, 0 if it would block, -ENOTCONN at the end, or another negative errno. */

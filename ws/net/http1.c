@@ -79,7 +79,7 @@ static bool consume_buffered(struct conn *c, struct exchange *x)
 /* Wait for more of a body, and send the rest of 100 Continue if there is any. */
 static void await_body(struct conn *c)
 {
-	if (http1_send_out(c) == STEP_FAILED)
+	if (http1_send_out(c) == CONN_STEP_FAILED)
 		conn_drop(c);
 	else
 		conn_watch(c, EPOLLIN | (c->out ? (uint32_t)EPOLLOUT : 0));
@@ -92,22 +92,22 @@ static bool send_continue(struct conn *c)
 }
 
 /* Read bytes of a stored body. */
-static enum step read_whole(struct conn *c, struct exchange *x, size_t *got)
+static enum conn_step read_whole(struct conn *c, struct exchange *x, size_t *got)
 {
 	size_t room;
 	if (consume_buffered(c, x))
-		return STEP_MORE;
+		return CONN_STEP_MORE;
 	char *to = exchange_body_space(x, &room);
 	long n = conn_read(c, to, room);
 	if (n <= 0)
-		return n < 0 ? STEP_FAILED : STEP_BLOCKED;
+		return n < 0 ? CONN_STEP_FAILED : CONN_STEP_BLOCKED;
 	*got += (size_t)n;
 	exchange_body_add(x, (size_t)n);
-	return STEP_MORE;
+	return CONN_STEP_MORE;
 }
 
 /* Read bytes of a chunked body or an upload, from c->in first. */
-static enum step read_piece(struct conn *c, struct exchange *x, size_t *got)
+static enum conn_step read_piece(struct conn *c, struct exchange *x, size_t *got)
 {
 	char *bytes = (char *)c->server->scratch;
 	size_t most = exchange_body_read_max(x), used;
@@ -116,16 +116,16 @@ static enum step read_piece(struct conn *c, struct exchange *x, size_t *got)
 		if (used > 0)
 			conn_consume(c, used);
 		*got += used;
-		return STEP_MORE;
+		return CONN_STEP_MORE;
 	}
 	long n = conn_read(c, bytes, most);
 	if (n <= 0)
-		return n < 0 ? STEP_FAILED : STEP_BLOCKED;
+		return n < 0 ? CONN_STEP_FAILED : CONN_STEP_BLOCKED;
 	*got += (size_t)n;
 	exchange_body_feed(x, bytes, (size_t)n, &used);
 	/* Bytes after the body's end belong to the next request. */
 	int rc = conn_unread(c, bytes + used, (size_t)n - used);
-	return rc < 0 ? STEP_FAILED : STEP_MORE;
+	return rc < 0 ? CONN_STEP_FAILED : CONN_STEP_MORE;
 }
 
 /* Stop reading the body, and wait for the answer. */
@@ -140,15 +140,15 @@ static void receive_body(struct conn *c)
 {
 	struct exchange *x = c->exchange;
 	size_t got = 0;
-	enum step step = STEP_MORE;
+	enum conn_step step = CONN_STEP_MORE;
 	if (x->expects && exchange_body_is_due(x)) {
 		x->expects = false;
-		step = send_continue(c) ? STEP_MORE : STEP_FAILED;
+		step = send_continue(c) ? CONN_STEP_MORE : CONN_STEP_FAILED;
 	}
-	while (step == STEP_MORE && c->state == CONN_BODY && exchange_body_is_due(x) &&
+	while (step == CONN_STEP_MORE && c->state == CONN_BODY && exchange_body_is_due(x) &&
 		got < HTTP1_TURN_MAX)
 		step = exchange_body_in_pieces(x) ? read_piece(c, x, &got) : read_whole(c, x, &got);
-	if (step == STEP_FAILED)
+	if (step == CONN_STEP_FAILED)
 		conn_drop(c);
 	if (c->state != CONN_BODY)
 		return;
@@ -156,7 +156,7 @@ static void receive_body(struct conn *c)
 		leave_body(c);
 	else if (!exchange_body_is_due(x))
 		conn_unwatch(c); /* request_transport.uploading() wakes it up */
-	else if (step == STEP_BLOCKED)
+	else if (step == CONN_STEP_BLOCKED)
 		await_body(c);
 	else
 		conn_wake(c); /* OpenSSL may hold bytes that epoll does not report */

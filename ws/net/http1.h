@@ -27,8 +27,8 @@ struct exchange *http1_exchange(struct conn *c);
 /* Wait for the next request. */
 void http1_next(struct conn *c);
 
-/* Send what comes before the answer's body. Returns STEP_MORE when all of that is sent. */
-enum step http1_send_out(struct conn *c);
+/* Send what comes before the answer's body. Returns CONN_STEP_MORE when all of that is sent. */
+enum conn_step http1_send_out(struct conn *c);
 
 /* Send "100 Continue" (RFC 9110 10.1.1). Returns false if the connection is lost or memory is short. */
 bool http1_send_continue(struct conn *c);

@@ -29,18 +29,18 @@ static bool add_out(struct conn *c, const char *text, size_t length)
 	return true;
 }
 
-enum step http1_send_out(struct conn *c)
+enum conn_step http1_send_out(struct conn *c)
 {
 	while (c->out_sent < c->out_length) {
 		long n = conn_write(c, c->out + c->out_sent, c->out_length - c->out_sent);
 		if (n <= 0)
-			return n < 0 ? STEP_FAILED : STEP_BLOCKED;
+			return n < 0 ? CONN_STEP_FAILED : CONN_STEP_BLOCKED;
 		c->out_sent += (size_t)n;
 	}
 	free(c->out);
 	c->out = NULL;
 	c->out_length = c->out_sent = 0;
-	return STEP_MORE;
+	return CONN_STEP_MORE;
 }
 
 /* Where the next header is written. */
@@ -144,35 +144,35 @@ static void finish_exchange(struct conn *c)
 }
 
 /* Write more of these bytes, of which x->sent are written. */
-static enum step write_some(
+static enum conn_step write_some(
 	struct conn *c, struct exchange *x, const char *bytes, size_t length, size_t *sent)
 {
 	size_t left = length - x->sent;
 	if (left == 0)
-		return STEP_MORE;
+		return CONN_STEP_MORE;
 	long n = conn_write(c, bytes + x->sent, left < PIECE_MAX ? left : PIECE_MAX);
 	if (n <= 0)
-		return n < 0 ? STEP_FAILED : STEP_BLOCKED;
+		return n < 0 ? CONN_STEP_FAILED : CONN_STEP_BLOCKED;
 	x->sent += (size_t)n;
 	x->sent_total += (size_t)n;
 	*sent += (size_t)n;
-	return STEP_MORE;
+	return CONN_STEP_MORE;
 }
 
 /* Send a piece of an answer in memory. */
-static enum step send_reply(struct conn *c, struct exchange *x, size_t *sent)
+static enum conn_step send_reply(struct conn *c, struct exchange *x, size_t *sent)
 {
-	enum step step = write_some(c, x, x->request->reply.body, exchange_length(x), sent);
-	return step == STEP_MORE && x->sent == exchange_length(x) ? STEP_DONE : step;
+	enum conn_step step = write_some(c, x, x->request->reply.body, exchange_length(x), sent);
+	return step == CONN_STEP_MORE && x->sent == exchange_length(x) ? CONN_STEP_DONE : step;
 }
 
 /* Send a piece of an event. */
-static enum step send_event(struct conn *c, struct exchange *x, size_t *sent)
+static enum conn_step send_event(struct conn *c, struct exchange *x, size_t *sent)
 {
-	enum step step = x->event ? STEP_MORE : stream_next(x);
-	if (step == STEP_MORE)
+	enum conn_step step = x->event ? CONN_STEP_MORE : stream_next(x);
+	if (step == CONN_STEP_MORE)
 		step = write_some(c, x, x->event, x->event_length, sent);
-	if (step == STEP_MORE && x->sent == x->event_length)
+	if (step == CONN_STEP_MORE && x->sent == x->event_length)
 		stream_sent(x);
 	return step;
 }
@@ -197,7 +197,7 @@ static bool end_download(struct conn *c, struct exchange *x)
 }
 
 /* Get the next piece of a download. */
-static enum step pull_piece(struct conn *c, struct exchange *x)
+static enum conn_step pull_piece(struct conn *c, struct exchange *x)
 {
 	enum download_state state = x->head_only
 		? DOWNLOAD_END
@@ -205,37 +205,37 @@ static enum step pull_piece(struct conn *c, struct exchange *x)
 	switch (state) {
 	case DOWNLOAD_WAIT:
 		x->piece = NULL;
-		return STEP_BLOCKED;
+		return CONN_STEP_BLOCKED;
 	case DOWNLOAD_PIECE:
 		x->sent = 0;
-		return frame_piece(c, x, x->piece_length) ? STEP_MORE : STEP_FAILED;
+		return frame_piece(c, x, x->piece_length) ? CONN_STEP_MORE : CONN_STEP_FAILED;
 	case DOWNLOAD_END:
 		x->piece = NULL;
-		return end_download(c, x) ? STEP_MORE : STEP_FAILED;
+		return end_download(c, x) ? CONN_STEP_MORE : CONN_STEP_FAILED;
 	case DOWNLOAD_FAILED:
 		break;
 	}
-	return STEP_FAILED;
+	return CONN_STEP_FAILED;
 }
 
 /* Send a piece of a download. */
-static enum step send_download(struct conn *c, struct exchange *x, size_t *sent)
+static enum conn_step send_download(struct conn *c, struct exchange *x, size_t *sent)
 {
 	if (!x->piece)
 		return pull_piece(c, x);
-	enum step step = write_some(c, x, x->piece, x->piece_length, sent);
-	if (step != STEP_MORE || x->sent < x->piece_length)
+	enum conn_step step = write_some(c, x, x->piece, x->piece_length, sent);
+	if (step != CONN_STEP_MORE || x->sent < x->piece_length)
 		return step;
 	x->piece = NULL;
 	bool framed = exchange_is_endless(x) && !x->http_1_0;
-	return !framed || add_out(c, "\r\n", 2) ? STEP_MORE : STEP_FAILED;
+	return !framed || add_out(c, "\r\n", 2) ? CONN_STEP_MORE : CONN_STEP_FAILED;
 }
 
 /* Send a piece of the answer. */
-static enum step send_piece(struct conn *c, struct exchange *x, size_t *sent)
+static enum conn_step send_piece(struct conn *c, struct exchange *x, size_t *sent)
 {
-	enum step step = http1_send_out(c);
-	if (step != STEP_MORE)
+	enum conn_step step = http1_send_out(c);
+	if (step != CONN_STEP_MORE)
 		return step;
 	switch (x->state) {
 	case EXCHANGE_ANSWERED:
@@ -245,7 +245,7 @@ static enum step send_piece(struct conn *c, struct exchange *x, size_t *sent)
 	case EXCHANGE_DOWNLOADING:
 		return send_download(c, x, sent);
 	default:
-		return STEP_DONE;
+		return CONN_STEP_DONE;
 	}
 }
 
@@ -281,7 +281,7 @@ static void abort_answer(struct conn *c, const struct exchange *x)
 void http1_answer(struct conn *c, struct exchange *x)
 {
 	size_t sent = 0;
-	enum step step = STEP_MORE;
+	enum conn_step step = CONN_STEP_MORE;
 	if (x->state == EXCHANGE_PENDING) {
 		watch_answer(c, x, false);
 		return;
@@ -294,20 +294,20 @@ void http1_answer(struct conn *c, struct exchange *x)
 		conn_drop(c);
 		return;
 	}
-	while (step == STEP_MORE && sent < HTTP1_TURN_MAX)
+	while (step == CONN_STEP_MORE && sent < HTTP1_TURN_MAX)
 		step = send_piece(c, x, &sent);
-	if (step == STEP_FAILED)
+	if (step == CONN_STEP_FAILED)
 		abort_answer(c, x);
-	else if (step == STEP_DONE)
+	else if (step == CONN_STEP_DONE)
 		finish_exchange(c);
 	else
 		watch_answer(c, x,
-			step == STEP_MORE || c->out || x->event || x->piece ||
+			step == CONN_STEP_MORE || c->out || x->event || x->piece ||
 				x->state == EXCHANGE_ANSWERED);
 }
 
 bool http1_send_continue(struct conn *c)
 {
 	static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-	return add_out(c, text, sizeof text - 1) && http1_send_out(c) != STEP_FAILED;
+	return add_out(c, text, sizeof text - 1) && http1_send_out(c) != CONN_STEP_FAILED;
 }

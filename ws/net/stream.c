@@ -47,7 +47,7 @@ static bool set_end(struct exchange *x)
 	return x->event != NULL;
 }
 
-enum step stream_next(struct exchange *x)
+enum conn_step stream_next(struct exchange *x)
 {
 	struct request *r = x->request;
 	char *json = x->head_only ? NULL : r->stream.next(r->stream.user);
@@ -59,9 +59,9 @@ enum step stream_next(struct exchange *x)
 	else if (x->quiet)
 		set = set_event(x, ":", "");
 	else
-		return STEP_BLOCKED;
+		return CONN_STEP_BLOCKED;
 	free(json);
-	return set ? STEP_MORE : STEP_FAILED;
+	return set ? CONN_STEP_MORE : CONN_STEP_FAILED;
 }
 
 void stream_sent(struct exchange *x)

@@ -243,6 +243,7 @@ void exec_note_interrupt(struct exec *e)
 		tcgetattr(x->pane->held.link.master_fd, &modes) < 0 || !(modes.c_lflag & ISIG))
 		return;
 	e->interrupted = true;
+	x->signalled_ms = exec_now(x);
 	bool begins = clock_boot_ms() < e->started_boot_ms + EXEC_SETTLE_MS;
 	bool is_shell = group == shell_of(e);
 	if (is_shell && !begins && !is_before_exec(e, foreground_youngest_child(group)))

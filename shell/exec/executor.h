@@ -103,9 +103,9 @@ struct executor {
 	uint64_t undo_offset;   /* prompt_offset of that prompt */
 	unsigned entered;       /* lines entered by people that the shell has not reported yet */
 	struct exec_deferred_mark deferred_mark;
-	bool line_reported;          /* a line has been reported since the last prompt */
-	uint64_t entered_ms;         /* loop time of the last one entered */
-	uint64_t signalled_ms;       /* loop time of the last signal of exec_cancel() */
+	bool line_reported;    /* a line has been reported since the last prompt */
+	uint64_t entered_ms;   /* loop time of the last one entered */
+	uint64_t signalled_ms; /* loop time of the last typed Ctrl-C, or signal of exec_cancel() */
 	struct typing_pasting paste; /* as far as it has been written to the terminal */
 	bool paste_undisturbed;      /* it began when no entered line was pending */
 	bool searching;            /* readline's history search may be open, see exec_type_key() */

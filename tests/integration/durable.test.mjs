@@ -27,7 +27,11 @@ const lines = (server, name) => {
 	const file = path.join(server.cwd, name);
 	return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 };
-const atPrompt = (server) => until('the prompt', async () => (await server.api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
+// The server has read the whole prompt, and can type the next command without the holder.
+const atPrompt = async (server) => {
+	const { type } = await server.api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'prompt' }], timeoutMs: 30_000 }, { timeout: 60_000 });
+	assert.equal(type, 'prompt');
+};
 const parentOf = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/^PPid:\s+(\d+)/m)[1]);
 const stopped = (pid) => until(`${pid} stopped`, () => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
 

@@ -2,7 +2,7 @@
 // not answer, a server that is killed halfway.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, renameSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { everyTransport } from '../sandbox/local.mjs';
@@ -428,13 +428,23 @@ scenario('a sandbox has its own files and no others', { skip: noSandboxes || (in
 	for (const place of [path.join(bound, 'swapped'), path.join(server.root, 'prey')]) chmodSync(place, 0o777); // another user may run the server
 	symlinkSync(path.join(server.root, 'prey'), path.join(bound, 'lure'));
 	let over = false;
+	const place = (from) => {
+		for (;;)
+			try {
+				renameSync(path.join(bound, from), path.join(bound, 'swapped'));
+				return;
+			} catch (error) { // a write has created the directory in between
+				assert.match(error.code, /EISDIR|ENOTEMPTY/);
+				rmSync(path.join(bound, 'swapped'), { recursive: true });
+			}
+	};
 	const swapping = (async () => {
 		while (!over) {
 			renameSync(path.join(bound, 'swapped'), path.join(bound, 'aside'));
-			renameSync(path.join(bound, 'lure'), path.join(bound, 'swapped'));
+			place('lure');
 			await pause(0);
 			renameSync(path.join(bound, 'swapped'), path.join(bound, 'lure'));
-			renameSync(path.join(bound, 'aside'), path.join(bound, 'swapped'));
+			place('aside');
 			await pause(0);
 		}
 	})();

@@ -359,11 +359,21 @@ scenario('a WebSocket over TLS whose handshake comes in small records', { ...sec
 		assert.doesNotMatch(pipe.text, /one record/, target);
 		pipe.socket.destroy();
 	}
+	// Without Upgrade it is a request like any other, at once or in two parts, and the connection serves the next one.
+	for (const [target, late] of ['/ws', '/api/ws', '/rpc', '/ws/pty?sessionId=s'].flatMap((each) => [[each, 0], [each, 50]])) {
+		const pipe = await connect(512);
+		pipe.socket.write(head(target));
+		if (late > 0) await pause(late);
+		pipe.socket.write(`\r\n${ask(server, 'GET', '/healthz')}`);
+		await until(`two responses at ${target}`, () => /ok\n$/.test(pipe.text));
+		assert.deepEqual(pipe.text.match(/HTTP\/1.1 \d+/g), ['HTTP/1.1 404', 'HTTP/1.1 200'], target);
+		pipe.socket.destroy();
+	}
 	// An invalid handshake, a refused one, and an incomplete one.
-	const none = await connect(512);
-	none.socket.write(`${head('/ws')}\r\n`);
-	await until('the close', () => none.closed);
-	assert.doesNotMatch(none.text, /HTTP\/1.1 [12]/);
+	const invalid = await connect(512);
+	invalid.socket.write(head('/ws') + upgrade.replace(/Sec-WebSocket-Key.*\r\n/, ''));
+	await until('the close', () => invalid.closed);
+	assert.match(invalid.text, /^HTTP\/1.1 400 [^]*Sec-WebSocket-Key is missing/);
 	const refused = await connect(512);
 	refused.socket.write(head('/ws', 'Origin: https://evil.example\r\n') + upgrade);
 	await until('the refusal', () => /^HTTP\/1.1 403/.test(refused.text));

@@ -12,7 +12,7 @@ RUN_PACKAGES=(
 )
 TEST_PACKAGES=(
 	libcriterion-dev clang libclang-rt-dev clang-format clang-tidy codespell shellcheck
-	bubblewrap chromium fonts-dejavu-core procps openssl libvterm-dev less vim-tiny git python3 python3-ipython gdb tmux curl
+	bubblewrap chromium-headless-shell fonts-dejavu-core procps openssl libvterm-dev less vim-tiny git python3 python3-ipython gdb tmux curl
 	squashfs-tools squashfuse fuse-overlayfs fuse3 s3fs zsh fish vttest zstd make
 )
 ALL_PACKAGES=(mmdebstrap)

@@ -1,6 +1,6 @@
 // Dropped and pasted files: their directory, the paths that are typed, and what is refused.
 //
-// CHROMIUM: the browser's executable, by default /usr/bin/chromium. SHOTS: a directory for screenshots.
+// SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,7 @@
 // The palette finds sessions, actions and commands by keys alone; defaults of a new session; keys that belong to the
 // shell.
 //
-// CHROMIUM: the browser's executable, by default /usr/bin/chromium. SHOTS: a directory for screenshots.
+// SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

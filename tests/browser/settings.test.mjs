@@ -1,6 +1,6 @@
 // Settings of the page: they apply at once, are kept and can be reset; a corrupt storage is ignored.
 //
-// CHROMIUM: the browser's executable, by default /usr/bin/chromium. SHOTS: a directory for screenshots.
+// SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';

@@ -1,16 +1,17 @@
-// A browser, and pages of a server in it. CHROMIUM: its executable, by default /usr/bin/chromium.
+// A browser, and pages of a server in it. CHROMIUM: its executable. The default is Chromium's headless shell, if it is
+// installed: it needs half of the time of a Chromium with windows.
 import { existsSync } from 'node:fs';
 import { after } from 'node:test';
 import { chromium } from 'playwright-core';
 import { slowness } from '../../integration/lib/server.mjs';
 import { until } from '../../integration/lib/until.mjs';
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const executablePath = process.env.CHROMIUM ?? ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync) ?? '';
 const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
 	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
 /** The reason to skip, or false. */
-export const skip = existsSync(executablePath) ? false : `no browser at ${executablePath} (set CHROMIUM)`;
+export const skip = existsSync(executablePath) ? false : `no Chromium ${executablePath} (set CHROMIUM)`;
 
 let running; // shared by a file's scenarios: starting a browser takes as long as a scenario
 after(() => running?.then((browser) => browser.close(), () => {}));

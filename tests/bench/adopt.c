@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,11 +43,6 @@ struct times {
 		cpu[ROUNDS_MAX]; /* ms; cpu: of the server, until running */
 };
 
-static double ms_since(uint64_t start)
-{
-	return (double)(stats_now_ns() - start) / 1e6;
-}
-
 /* Read the whole screen of each session with a client, and find text in it. */
 static void read_all_screens(const struct target *t, unsigned sessions, const char *text)
 {
@@ -69,28 +63,25 @@ static void restart(struct target *t, unsigned sessions, struct times *times, un
 	target_start(t);
 	if (target_http(t, "GET /healthz", NULL, answer, sizeof answer) != 200)
 		die(answer);
-	times->answers[n] = ms_since(start);
+	times->answers[n] = stats_us_since(start) / 1e3;
 	while (count_running(t) < sessions) {
 		errno = 0;
-		if (ms_since(start) > 20000)
+		if (stats_us_since(start) / 1e3 > 20000)
 			die("sessions are missing");
 	}
-	times->running[n] = ms_since(start);
+	times->running[n] = stats_us_since(start) / 1e3;
 	times->cpu[n] = process_cpu(t->pid) * 1e3;
 	read_all_screens(t, sessions, "READY");
-	times->screens[n] = ms_since(start);
+	times->screens[n] = stats_us_since(start) / 1e3;
 }
 
 static void print_case(const char *name, unsigned sessions, struct times *t, unsigned rounds,
 	struct stats_line *line)
 {
-	double ratio[ROUNDS_MAX];
-	for (unsigned i = 0; i < rounds; i++)
-		ratio[i] = t->running[i] / t->empty[i];
+	double times = stats_ratio(t->running, t->empty, rounds);
 	double a = stats_median(t->answers, rounds), r = stats_median(t->running, rounds),
 	       worst = stats_quantile(t->running, rounds, 1), e = stats_median(t->empty, rounds),
-	       screens = stats_median(t->screens, rounds), times = stats_median(ratio, rounds),
-	       cpu = stats_median(t->cpu, rounds);
+	       screens = stats_median(t->screens, rounds), cpu = stats_median(t->cpu, rounds);
 	printf("%-11s %8u %8.1f %8.1f %8.1f %8.1f %8.1f %7.1f %7.1f\n", name, sessions, e, a, r,
 		worst, screens, times, cpu);
 	fflush(stdout);
@@ -145,8 +136,7 @@ int main(int argc, char **argv)
 	static struct stats_line line;
 	char text[512];
 	unsigned rounds = 7;
-	const char *program = target_arguments(argc, argv, &rounds);
-	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
+	const char *program = target_arguments(argc, argv, &rounds, ROUNDS_MAX);
 	printf("adopt: milliseconds from exec to an answer, until all sessions are running, and until a client has had the\n"
 	       "screen of each, one after the other; ratio of the second to an empty start; CPU time of the server by then\n"
 	       "history     sessions    empty  answers  running    worst  screens   ratio     cpu\n");

@@ -161,16 +161,13 @@ static void print_way(
 	enum way way, struct samples *all, uint64_t bytes, unsigned rounds, struct stats_line *line)
 {
 	struct samples *s = &all[way];
-	double to_health[ROUNDS_MAX], to_plain[ROUNDS_MAX];
-	for (unsigned i = 0; i < rounds; i++) {
-		to_health[i] = s->round[i] / all[WAY_HEALTH].round[i];
-		to_plain[i] = s->round[i] / all[WAY_PLAIN].round[i];
-	}
+	double times = stats_ratio(s->round, all[WAY_HEALTH].round, rounds),
+	       to_plain = stats_ratio(s->round, all[WAY_PLAIN].round, rounds);
 	double p50 = stats_quantile(s->ms, s->count, 0.5),
 	       p99 = stats_quantile(s->ms, s->count, 0.99),
-	       best = stats_quantile(s->ms, s->count, 0), times = stats_median(to_health, rounds);
+	       best = stats_quantile(s->ms, s->count, 0);
 	printf("%-11s %8lu %8.3f %8.3f %8.3f %8.2f %8.2f\n", ways[way].name, (unsigned long)bytes,
-		best, p50, p99, times, stats_median(to_plain, rounds));
+		best, p50, p99, times, to_plain);
 	stats_add(line, (double)bytes, "%s_bytes", ways[way].name);
 	stats_add(line, p50, "%s_p50_ms", ways[way].name);
 	stats_add(line, p99, "%s_p99_ms", ways[way].name);
@@ -185,8 +182,7 @@ int main(int argc, char **argv)
 	char script[128];
 	pid_t plain;
 	unsigned rounds = 5;
-	const char *program = target_arguments(argc, argv, &rounds);
-	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
+	const char *program = target_arguments(argc, argv, &rounds, ROUNDS_MAX);
 	target_open(&s.target, program, RING_BYTES);
 	target_script(&s.target, "empty", "#!/bin/sh\nread end\n", script);
 	target_session(&s.target, "empty", script);
@@ -202,8 +198,7 @@ int main(int argc, char **argv)
 			for (unsigned i = 0; i < TRIES; i++) {
 				uint64_t start = stats_now_ns();
 				once(&s, (enum way)w);
-				samples[w].ms[samples[w].count++] = (double)(stats_now_ns() - start) /
-					1e6;
+				samples[w].ms[samples[w].count++] = stats_us_since(start) / 1e3;
 			}
 			samples[w].round[n] = stats_median(of_round, TRIES);
 		}

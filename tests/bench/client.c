@@ -105,7 +105,6 @@ static void handle_header(struct client *c)
 	c->header_length = 0;
 	c->in_frame = true;
 	c->binary = opcode == OPCODE_BINARY;
-	c->frames += c->binary;
 	errno = 0;
 	if (opcode == OPCODE_PING)
 		die("a ping: the benchmark takes too long");

@@ -21,7 +21,6 @@ struct client {
 	uint64_t offset;        /* of the session's output, after the last byte received */
 	uint64_t bytes;         /* of output */
 	uint8_t last;           /* the last one */
-	unsigned long frames;   /* binary frames */
 	uint64_t snapshot_left; /* bytes to come of a snapshot */
 	uint64_t snapshot_bytes;
 	unsigned snapshots, skips; /* skips: snapshots that replaced output */

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SCROLLBACK SCREEN_SCROLLBACK_DEFAULT
@@ -32,13 +31,6 @@ static const struct size {
 } sizes[] = {{80, 24}, {1000, 1000}, {2, 1}, {1000, 2}};
 
 #define SIZES (sizeof sizes / sizeof *sizes)
-
-static double cpu(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static double peak_mib(void)
 {
@@ -69,11 +61,11 @@ struct result {
 
 static void feed(struct screen *s, const char *bytes, size_t length, struct result *r)
 {
-	double start = cpu(), before = start, now = start;
+	double start = stats_cpu(), before = start, now = start;
 	size_t at = 0;
 	while (at < length) {
 		at += screen_feed(s, bytes + at, length - at, WORK);
-		now = cpu();
+		now = stats_cpu();
 		if (1000 * (now - before) > r->stall)
 			r->stall = 1000 * (now - before);
 		before = now;
@@ -196,11 +188,11 @@ static struct result run_resize(const void *full, const void *back, size_t lengt
 		screen_feed(s, line, strlen(line), SIZE_MAX);
 	if (back)
 		screen_resize(s, f->to.rows, f->to.cols);
-	double before = peak_mib(), start = cpu();
+	double before = peak_mib(), start = stats_cpu();
 	const struct size *to = back ? &f->size : &f->to;
 	if (screen_resize(s, to->rows, to->cols) < 0)
 		die("resize");
-	r.stall = 1000 * (cpu() - start);
+	r.stall = 1000 * (stats_cpu() - start);
 	r.mib = peak_mib() - before;
 	return r;
 }
@@ -234,15 +226,15 @@ static struct result run_snapshot(const void *size, const void *restore, size_t 
 			text, sizeof text, CSI "38;2;%u;%u;%um.", i >> 16, i >> 8 & 255, i & 255);
 		screen_feed(s, text, (size_t)n, SIZE_MAX);
 	}
-	double before = peak_mib(), start = cpu();
+	double before = peak_mib(), start = stats_cpu();
 	if (screen_checkpoint(s, SCROLLBACK, &snapshot) < 0)
 		die("snapshot");
 	if (restore) {
 		struct screen *fresh = make_screen(size);
-		start = cpu();
+		start = stats_cpu();
 		screen_restore(fresh, snapshot.bytes, snapshot.length);
 	}
-	r.stall = 1000 * (cpu() - start);
+	r.stall = 1000 * (stats_cpu() - start);
 	r.mib = peak_mib() - before;
 	r.ns = (double)snapshot.length / z->rows / z->cols;
 	return r;

@@ -8,7 +8,6 @@
 #include "web.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COMMANDS 200 /* per round and way */
@@ -26,7 +25,7 @@ static double ask_us(struct way *w)
 	uint64_t start = stats_now_ns();
 	web_ask(&w->web, w->path, w->headers, w->body);
 	const char *answer = web_wait(&w->web);
-	double us = (double)(stats_now_ns() - start) / 1e3;
+	double us = stats_us_since(start);
 	if (!strstr(answer, w->expected))
 		die(answer);
 	return us;
@@ -59,10 +58,9 @@ int main(int argc, char **argv)
 	static const char *const names[] = {"builtin", "program", "output"};
 	static struct stats_line line;
 	static struct target t;
-	double api_us[ROUNDS_MAX], mcp_us[ROUNDS_MAX], ratio[ROUNDS_MAX];
+	double api_us[ROUNDS_MAX], mcp_us[ROUNDS_MAX];
 	unsigned rounds = 7;
-	const char *program = target_arguments(argc, argv, &rounds);
-	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
+	const char *program = target_arguments(argc, argv, &rounds, ROUNDS_MAX);
 	target_open(&t, program, 4ul << 20);
 	target_session(&t, "s", "/bin/bash");
 	printf("mcp: microseconds of a command, over the API and over MCP\ncommand        API      MCP   ratio\n");
@@ -77,10 +75,9 @@ int main(int argc, char **argv)
 		snprintf(mcp.body, sizeof mcp.body, call, commands[n]);
 		for (unsigned i = 0; i < rounds; i++) {
 			measure(&api, &mcp, &api_us[i], &mcp_us[i]);
-			ratio[i] = mcp_us[i] / api_us[i];
 		}
+		double of_both = stats_ratio(mcp_us, api_us, rounds);
 		double of_api = stats_median(api_us, rounds), of_mcp = stats_median(mcp_us, rounds);
-		double of_both = stats_median(ratio, rounds);
 		printf("%-9s %8.0f %8.0f %7.2f\n", names[n], of_api, of_mcp, of_both);
 		stats_add(&line, of_mcp, "%s_us", names[n]);
 		stats_add(&line, of_both, "%s_ratio", names[n]);

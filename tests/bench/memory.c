@@ -69,12 +69,9 @@ int main(int argc, char **argv)
 	pid_t shells[SESSIONS];
 	char bash[128], id[16];
 	unsigned rounds = 1; /* unused: this is not noisy */
-	const char *program = target_arguments(argc, argv, &rounds);
+	const char *program = target_arguments(argc, argv, &rounds, 1);
 	target_open(&t, program, 4ul << 20);
-	target_script(&t, "bash",
-		"#!/bin/sh\nexport TERM=xterm PS1='READY ' PROMPT_COMMAND= HISTFILE=\n"
-		"exec bash --norc --noprofile -i\n",
-		bash);
+	target_bash(&t, bash);
 	weight_warm(&t);
 	double bare = weigh_bare(bash), before = weight_server(&t);
 	for (int i = 0; i < SESSIONS; i++) {

@@ -3,14 +3,11 @@
 #include "process.h"
 #include "stats.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define LINE 40 /* keys before the line is erased */
@@ -60,32 +57,6 @@ struct path path_viewer(const struct target *t, const char *id, const char *quer
 	struct client *c = client_open(t->port, id, query, NULL);
 	client_wait(c);
 	return (struct path){.fd = c->fd, .client = c};
-}
-
-struct path path_tcp(void)
-{
-	struct sockaddr_in address = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t length = sizeof address;
-	int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (bind(listener, (struct sockaddr *)&address, length) < 0 || listen(listener, 1) < 0 ||
-		getsockname(listener, (struct sockaddr *)&address, &length) < 0)
-		die("listen");
-	struct path p = {.pid = process_fork()};
-	if (p.pid == 0) {
-		char text[64];
-		ssize_t n;
-		int fd = accept(listener, NULL, NULL);
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-		while ((n = read(fd, text, sizeof text)) > 0 && write(fd, text, (size_t)n) == n) {
-			struct pollfd wait = {.fd = fd, .events = POLLIN};
-			poll(&wait, 1, -1);
-		}
-		_exit(0);
-	}
-	close(listener);
-	p.fd = client_connect(ntohs(address.sin_port));
-	return p;
 }
 
 void path_close(struct path *p)
@@ -177,7 +148,7 @@ void path_echo(struct path *p, unsigned pause_us, double *us, unsigned count)
 		uint64_t start = stats_now_ns();
 		path_put(p, key);
 		await(p, (uint8_t)key[0]);
-		us[i] = (double)(stats_now_ns() - start) / 1000;
+		us[i] = stats_us_since(start);
 	}
 	path_put(p, KILL_LINE);
 }

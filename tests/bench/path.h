@@ -30,9 +30,6 @@ struct path path_session(const struct target *t, const char *id, const char *scr
 /* Open another client of a session. query: as in client_open(). */
 struct path path_viewer(const struct target *t, const char *id, const char *query);
 
-/* A byte over loopback TCP and back, through a process whose pid path_close() kills. */
-struct path path_tcp(void);
-
 /* Close the path and kill its program; a session is killed with the path that started it. */
 void path_close(struct path *p);
 

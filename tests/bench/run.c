@@ -50,7 +50,7 @@ static double bare_us(void)
 	close(master);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
-	return (double)(stats_now_ns() - start) / 1e3;
+	return stats_us_since(start);
 }
 
 static void on_done(void *user, const struct run_result *result)
@@ -77,12 +77,13 @@ static double run_us(uv_loop_t *loop, struct runs *all, bool terminals)
 		die("run_start");
 	while (!done)
 		uv_run(loop, UV_RUN_ONCE);
-	return (double)(stats_now_ns() - start) / 1e3;
+	return stats_us_since(start);
 }
 
 int main(int argc, char **argv)
 {
-	static double us[3][ROUNDS_MAX], ratio[3][ROUNDS_MAX];
+	static double us[3][ROUNDS_MAX];
+	double times[3];
 	static const char *const names[] = {"bare", "terminals", "pipes"};
 	static struct stats_line line;
 	unsigned rounds = 501;
@@ -111,18 +112,17 @@ int main(int argc, char **argv)
 		us[0][n] = bare_us();
 		us[1][n] = run_us(&loop, all, true);
 		us[2][n] = run_us(&loop, all, false);
-		for (int i = 0; i < 3; i++)
-			ratio[i][n] = us[i][n] / us[0][n];
 	}
+	for (int i = 0; i < 3; i++)
+		times[i] = stats_ratio(us[i], us[0], rounds);
 	printf("run: microseconds of `true` in a bash of its own, by a process of %ld MiB; ratio to bare posix_spawn\n"
 	       "streams        p50      p99   ratio\n",
 		mib);
 	for (int i = 0; i < 3; i++) {
-		double p50 = stats_median(us[i], rounds), p99 = stats_quantile(us[i], rounds, 0.99),
-		       times = stats_median(ratio[i], rounds);
-		printf("%-10s %7.0f  %7.0f %7.2f\n", names[i], p50, p99, times);
+		double p50 = stats_median(us[i], rounds), p99 = stats_quantile(us[i], rounds, 0.99);
+		printf("%-10s %7.0f  %7.0f %7.2f\n", names[i], p50, p99, times[i]);
 		stats_add(&line, p50, "%s_us", names[i]);
-		stats_add(&line, times, "%s_ratio", names[i]);
+		stats_add(&line, times[i], "%s_ratio", names[i]);
 	}
 	runs_close(all);
 	uv_run(&loop, UV_RUN_DEFAULT);

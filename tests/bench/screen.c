@@ -8,6 +8,7 @@
 #include "process.h"
 #include "stats.h"
 #include "streams.h"
+#include "target.h"
 
 #include "ring/scan.h"
 #include "ring/screen/view/render.h"
@@ -21,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef HAVE_VTERM
 #include <vterm.h>
@@ -77,13 +77,6 @@ static const uint8_t *stream(enum stream_kind kind, size_t *ret_length)
 	return streams[kind].bytes;
 }
 
-static double cpu(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Speed */
 
 static void ignore_query(void *user, const struct scan_query *query)
@@ -99,11 +92,11 @@ static double scan_speed(enum stream_kind kind)
 	unsigned queries = 0;
 	const uint8_t *bytes = stream(kind, &length);
 	scan_init(&scan, 0);
-	double start = cpu();
+	double start = stats_cpu();
 	for (size_t at = 0; at < length; at += SLICE)
 		scan_feed(&scan, bytes + at, length - at < SLICE ? length - at : SLICE,
 			ignore_query, &queries);
-	return (double)length / 1e6 / (cpu() - start);
+	return (double)length / 1e6 / (stats_cpu() - start);
 }
 
 static struct screen *make_screen(const struct size *size)
@@ -130,9 +123,9 @@ static double screen_speed(const struct load *l)
 	size_t length;
 	const uint8_t *bytes = stream(l->kind, &length);
 	struct screen *s = make_screen(l->size);
-	double start = cpu();
+	double start = stats_cpu();
 	feed(s, bytes, length);
-	double seconds = cpu() - start;
+	double seconds = stats_cpu() - start;
 	screen_destroy(s);
 	return (double)length / 1e6 / seconds;
 }
@@ -195,13 +188,13 @@ static double vterm_speed(const struct load *l, bool whole_screen)
 		vterm_state_set_callbacks(state, &callbacks, NULL);
 		vterm_state_reset(state, 1);
 	}
-	double start = cpu();
+	double start = stats_cpu();
 	for (size_t at = 0; at < length;) {
 		size_t piece = vterm_piece(bytes + at, length - at);
 		vterm_input_write(vt, (const char *)bytes + at, piece);
 		at += piece;
 	}
-	double seconds = cpu() - start;
+	double seconds = stats_cpu() - start;
 	vterm_free(vt);
 	return (double)length / 1e6 / seconds;
 }
@@ -253,18 +246,6 @@ static void print_value(double value, int decimals)
 		printf(" %8.*f", decimals, value);
 }
 
-/* The ratio in all rounds; NaN if any value is. */
-static double ratio(const double *a, const double *b, unsigned rounds)
-{
-	double r[ROUNDS_MAX];
-	for (unsigned i = 0; i < rounds; i++) {
-		r[i] = a[i] / b[i];
-		if (isnan(r[i]))
-			return r[i];
-	}
-	return stats_median(r, rounds);
-}
-
 static void print_load(
 	const struct load *l, struct speeds *s, unsigned rounds, struct stats_line *line)
 {
@@ -272,9 +253,9 @@ static void print_load(
 	snprintf(name, sizeof name, "%s_%ux%u", stream_name(l->kind), l->size->rows, l->size->cols);
 	if (l->kind >= STREAM_REDRAW_80X24)
 		snprintf(name, sizeof name, "redraw_%ux%u", l->size->rows, l->size->cols);
-	double to_scan = ratio(s->screen, s->scan, rounds),
-	       to_state = ratio(s->screen, s->state, rounds),
-	       to_vterm = ratio(s->screen, s->vterm, rounds);
+	double to_scan = stats_ratio(s->screen, s->scan, rounds),
+	       to_state = stats_ratio(s->screen, s->state, rounds),
+	       to_vterm = stats_ratio(s->screen, s->vterm, rounds);
 	double median = stats_median(s->screen, rounds), noise = stats_noise(s->screen, rounds);
 	double best = stats_quantile(s->screen, rounds, 1);
 	printf("%-16s %7.0f %7.0f ±%2.0f%% %8.0f ", name, best, median, 100 * noise,
@@ -367,9 +348,9 @@ static double restore(struct scene *scene)
 	if (screen_checkpoint(scene->screen, SCROLLBACK, &snapshot) < 0)
 		die("snapshot");
 	struct screen *fresh = make_screen(scene->size);
-	double start = cpu();
+	double start = stats_cpu();
 	screen_restore(fresh, snapshot.bytes, snapshot.length);
-	double seconds = cpu() - start;
+	double seconds = stats_cpu() - start;
 	scene->bytes[TASK_RESTORE] = snapshot.length;
 	screen_destroy(fresh);
 	free(snapshot.bytes);
@@ -382,10 +363,10 @@ static double resize(struct scene *scene, int rows, int cols)
 	const struct size *size = scene->size;
 	unsigned to_rows = (unsigned)((int)size->rows + rows),
 		 to_cols = (unsigned)((int)size->cols + cols);
-	double start = cpu();
+	double start = stats_cpu();
 	if (screen_resize(scene->screen, to_rows, to_cols) < 0)
 		die("resize");
-	double seconds = cpu() - start;
+	double seconds = stats_cpu() - start;
 	if (screen_resize(scene->screen, size->rows, size->cols) < 0)
 		die("resize");
 	return seconds;
@@ -393,7 +374,7 @@ static double resize(struct scene *scene, int rows, int cols)
 
 static double perform(struct scene *scene, enum task task)
 {
-	double start = cpu();
+	double start = stats_cpu();
 	switch (task) {
 	case TASK_RESTORE:
 		return restore(scene);
@@ -410,7 +391,7 @@ static double perform(struct scene *scene, enum task task)
 	default:
 		make_snapshot(scene, task);
 	}
-	return cpu() - start;
+	return stats_cpu() - start;
 }
 
 static size_t heap(void)
@@ -473,15 +454,7 @@ int main(int argc, char **argv)
 {
 	static struct stats_line line;
 	unsigned rounds = 5;
-	int option;
-	while ((option = getopt(argc, argv, "n:")) != -1) {
-		if (option != 'n' || atoi(optarg) < 1) {
-			fprintf(stderr, "usage: %s [-n ROUNDS]\n", argv[0]);
-			return 2;
-		}
-		rounds = (unsigned)atoi(optarg);
-	}
-	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
+	target_rounds(argc, argv, &rounds, ROUNDS_MAX);
 	measure_speed(rounds, &line);
 	printf("\nscreen: lines of scrollback; KiB of heap of an idle screen and with them, and as the screen counts;\n"
 	       "milliseconds of CPU time for a snapshot with all lines and with none, a checkpoint, restoring that,\n"

@@ -6,6 +6,7 @@
 #include "process.h"
 #include "stats.h"
 #include "streams.h"
+#include "target.h"
 
 #include "ring/screen/screen.h"
 #include "ring/screen/trim.h"
@@ -17,8 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define ROWS 24u
 #define COLS 80u
@@ -37,13 +36,6 @@ static const struct {
 	{"snapshot of all", "ms"}, {"20 columns fewer", "ms"}, {"output", "MB/s"}};
 
 static uint8_t bytes[BYTES];
-
-static double cpu(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static void need(int rc, const char *what)
 {
@@ -69,9 +61,9 @@ static double search(const struct screen *s)
 	struct search search = {.limit = 100, .work = UINT64_MAX};
 	const char *text = "no such thing", *problem;
 	need(pattern_create(&search.pattern, text, strlen(text), 0, &problem), "pattern");
-	double start = cpu();
+	double start = stats_cpu();
 	need(search_screen(&search, s, SEARCH_NO_LINE), "search");
-	double seconds = cpu() - start;
+	double seconds = stats_cpu() - start;
 	search_finish(&search);
 	pattern_destroy(search.pattern);
 	return 1000 * seconds;
@@ -80,9 +72,9 @@ static double search(const struct screen *s)
 static double snapshot(struct screen *s)
 {
 	struct snapshot snapshot;
-	double start = cpu();
+	double start = stats_cpu();
 	need(screen_snapshot(s, LINES, &snapshot), "snapshot");
-	double seconds = cpu() - start;
+	double seconds = stats_cpu() - start;
 	free(snapshot.bytes);
 	return 1000 * seconds;
 }
@@ -92,10 +84,10 @@ static double push(struct screen *s, size_t length, bool frozen)
 	double seconds = 0;
 	for (size_t at = 0; at < length; at += PIECE) {
 		size_t end = length - at < PIECE ? length : at + PIECE;
-		double start = cpu();
+		double start = stats_cpu();
 		for (size_t next = at; next < end;)
 			next += screen_feed(s, bytes + next, end - next, SIZE_MAX);
-		seconds += cpu() - start;
+		seconds += stats_cpu() - start;
 		if (frozen)
 			freeze(s);
 	}
@@ -115,13 +107,13 @@ static void measure(size_t length, bool frozen, double values[VALUES])
 	values[KIB] = heap_kib() - before;
 	values[SEARCH] = search(s);
 	values[SNAPSHOT] = snapshot(s);
-	start = cpu();
+	start = stats_cpu();
 	need(screen_resize(s, ROWS, COLS - 20), "resize");
-	values[NARROW] = 1000 * (cpu() - start);
-	start = cpu();
+	values[NARROW] = 1000 * (stats_cpu() - start);
+	start = stats_cpu();
 	if (frozen)
 		freeze(s);
-	values[FREEZE] = 1000 * (cpu() - start);
+	values[FREEZE] = 1000 * (stats_cpu() - start);
 	screen_destroy(s);
 	malloc_trim(0);
 }
@@ -129,11 +121,8 @@ static void measure(size_t length, bool frozen, double values[VALUES])
 static void print(
 	double *plain, double *frozen, unsigned rounds, enum value value, struct stats_line *line)
 {
-	double ratios[ROUNDS_MAX];
-	for (unsigned i = 0; i < rounds; i++)
-		ratios[i] = frozen[i] / plain[i];
-	double a = stats_median(plain, rounds), b = stats_median(frozen, rounds),
-	       ratio = stats_median(ratios, rounds);
+	double ratio = stats_ratio(frozen, plain, rounds);
+	double a = stats_median(plain, rounds), b = stats_median(frozen, rounds);
 	printf("%-18s %10.2f %10.2f %5s", names[value].name, a, b, names[value].unit);
 	if (value == FREEZE)
 		printf("\n");
@@ -148,15 +137,7 @@ int main(int argc, char **argv)
 	static struct stats_line line;
 	static double plain[VALUES][ROUNDS_MAX], frozen[VALUES][ROUNDS_MAX];
 	unsigned rounds = 5;
-	int option;
-	while ((option = getopt(argc, argv, "n:")) != -1) {
-		if (option != 'n' || atoi(optarg) < 1) {
-			fprintf(stderr, "usage: %s [-n ROUNDS]\n", argv[0]);
-			return 2;
-		}
-		rounds = (unsigned)atoi(optarg);
-	}
-	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
+	target_rounds(argc, argv, &rounds, ROUNDS_MAX);
 	size_t length = stream_without_links(bytes, stream_make(STREAM_COMPILER, bytes, BYTES));
 	for (unsigned n = 0; n < rounds; n++) {
 		double a[VALUES], b[VALUES];

@@ -1,5 +1,6 @@
 #include "stats.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,18 @@ uint64_t stats_now_ns(void)
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+double stats_us_since(uint64_t start_ns)
+{
+	return (double)(stats_now_ns() - start_ns) / 1e3;
+}
+
+double stats_cpu(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 static int compare(const void *a, const void *b)
@@ -31,6 +44,19 @@ double stats_quantile(double *values, size_t count, double q)
 double stats_median(double *values, size_t count)
 {
 	return stats_quantile(values, count, 0.5);
+}
+
+double stats_ratio(const double *a, const double *b, size_t count)
+{
+	double *ratios = calloc(count, sizeof *ratios), median = 0;
+	if (!ratios)
+		abort();
+	for (size_t i = 0; i < count && !isnan(median); i++)
+		median = ratios[i] = a[i] / b[i];
+	if (!isnan(median))
+		median = stats_median(ratios, count);
+	free(ratios);
+	return median;
 }
 
 double stats_noise(double *values, size_t count)

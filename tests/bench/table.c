@@ -24,10 +24,13 @@ struct row {
 
 static const struct row rows[] = {
 	{"echo", row_echo},
+	{"readline", row_readline},
 	{"echo-flood", row_echo_flood},
 	{"echo-floods", row_echo_floods},
 	{"neighbour", row_neighbour},
 	{"flood", row_flood},
+	{"kinds", row_kinds},
+	{"slow", row_slow},
 	{"unwatched", row_unwatched},
 	{"clients", row_clients},
 	{"sessions", row_sessions},

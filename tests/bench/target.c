@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const char *target_arguments(int argc, char **argv, unsigned *ret_rounds)
+void target_rounds(int argc, char **argv, unsigned *ret_rounds, unsigned max)
 {
 	int option;
 	while ((option = getopt(argc, argv, "n:")) != -1) {
@@ -22,8 +22,13 @@ const char *target_arguments(int argc, char **argv, unsigned *ret_rounds)
 			fprintf(stderr, "usage: %s [-n ROUNDS] [RINGSIDE]\n", argv[0]);
 			exit(2);
 		}
-		*ret_rounds = (unsigned)atoi(optarg);
+		*ret_rounds = (unsigned)atoi(optarg) < max ? (unsigned)atoi(optarg) : max;
 	}
+}
+
+const char *target_arguments(int argc, char **argv, unsigned *ret_rounds, unsigned max)
+{
+	target_rounds(argc, argv, ret_rounds, max);
 	const char *program = optind < argc ? argv[optind] : getenv("RINGSIDE");
 	errno = 0;
 	if (!program || access(program, X_OK) < 0)
@@ -210,4 +215,12 @@ void target_script(const struct target *t, const char *name, const char *text, c
 	int fd = open(ret_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) < 0)
 		die(ret_path);
+}
+
+void target_bash(const struct target *t, char *ret_path)
+{
+	target_script(t, "plain-bash",
+		"#!/bin/sh\nexport TERM=xterm-256color PS1='READY ' PROMPT_COMMAND= HISTFILE=\n"
+		"exec bash --norc --noprofile -i\n",
+		ret_path);
 }

@@ -10,6 +10,7 @@
 #include "shell/proc/peek.h"
 #include "stats.h"
 #include "target.h"
+#include "web.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -25,59 +26,25 @@
 
 static uint8_t buffer[CLIENT_READ];
 
-static void send_wait(int fd, unsigned port, const char *session, const char *until)
+static void send_wait(struct web *w, const char *session, const char *until)
 {
-	char text[1024], body[512];
-	int length = snprintf(body, sizeof body, "{\"timeoutMs\":600000,\"until\":[%s]}", until);
-	int n = snprintf(text, sizeof text,
-		"POST /api/session/%s/wait HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		session, port, length, body);
-	if (write(fd, text, (size_t)n) != n)
-		die("wait");
-}
-
-/* Read the whole answer of a request. */
-static void read_answer(int fd, char *answer, size_t cap)
-{
-	size_t have = 0;
-	answer[0] = '\0';
-	while (!strstr(answer, "\"timestamp\"") && have < cap - 1) {
-		ssize_t n = read(fd, answer + have, cap - 1 - have);
-		if (n <= 0)
-			die("answer");
-		have += (size_t)n;
-		answer[have] = '\0';
-	}
-	/* All of it, because the connection is used again. */
-	const char *length = strstr(answer, "ontent-"), *body = strstr(answer, "\r\n\r\n");
-	while (length && strncmp(length, "ontent-length: ", 15) != 0 &&
-		strncmp(length, "ontent-Length: ", 15) != 0)
-		length = strstr(length + 1, "ontent-");
-	if (!length || !body)
-		die(answer);
-	size_t whole = (size_t)(body + 4 - answer) + strtoul(length + 15, NULL, 10);
-	while (have < whole && have < cap - 1) {
-		ssize_t n = read(fd, answer + have, cap - 1 - have);
-		if (n <= 0)
-			die("answer");
-		have += (size_t)n;
-		answer[have] = '\0';
-	}
+	char path[64], body[512];
+	snprintf(path, sizeof path, "/api/session/%s/wait", session);
+	snprintf(body, sizeof body, "{\"timeoutMs\":600000,\"until\":[%s]}", until);
+	web_ask(w, path, "", body);
 }
 
 /* The delay of the answer after the bytes, in microseconds; 0 if it comes first. */
-static double measure_one(const struct target *t, struct client *c, int http)
+static double measure_one(struct client *c, struct web *http)
 {
 	static const char until[] = "{\"type\":\"match\",\"pattern\":\"^[x-z]\"}";
-	char answer[8192];
 	uint64_t shown = 0, answered = 0, before = c->bytes;
-	send_wait(http, t->port, "wait", until);
+	send_wait(http, "wait", until);
 	usleep(2000); /* the server has received it */
 	client_type(c, "x\r", 2);
 	while (shown == 0 || answered == 0) {
 		struct pollfd fds[] = {{.fd = c->fd, .events = POLLIN},
-			{.fd = http, .events = answered ? 0 : POLLIN}};
+			{.fd = http->fd, .events = answered ? 0 : POLLIN}};
 		errno = 0;
 		if (poll(fds, 2, 10000) <= 0)
 			die("no answer");
@@ -87,10 +54,9 @@ static double measure_one(const struct target *t, struct client *c, int http)
 				shown = stats_now_ns();
 		}
 		if (fds[1].revents & POLLIN) {
-			read_answer(http, answer, sizeof answer);
-			answered = stats_now_ns();
-			errno = 0;
-			if (!strstr(answer, "\"match\""))
+			const char *answer = web_read(http);
+			answered = answer ? stats_now_ns() : 0;
+			if (answer && !strstr(answer, "\"match\""))
 				die(answer);
 		}
 	}
@@ -105,10 +71,11 @@ static void measure_match(const struct target *t, unsigned rounds, struct stats_
 	target_session(t, "wait", script);
 	struct client *c = client_open(t->port, "wait", "", "READY");
 	client_wait(c);
-	int http = client_connect(t->port);
+	struct web http;
+	web_open(&http, t->port);
 	for (unsigned round = 0; round < rounds; round++) {
 		for (unsigned i = 0; i < TIMES; i++)
-			us[i] = measure_one(t, c, http);
+			us[i] = measure_one(c, &http);
 		p50[round] = stats_quantile(us, TIMES, 0.5);
 		p99[round] = stats_quantile(us, TIMES, 0.99);
 	}
@@ -116,7 +83,7 @@ static void measure_match(const struct target *t, unsigned rounds, struct stats_
 		stats_median(p50, rounds), stats_median(p99, rounds));
 	stats_add(line, stats_median(p50, rounds), "match_p50_us");
 	stats_add(line, stats_median(p99, rounds), "match_p99_us");
-	close(http);
+	web_close(&http);
 	client_close(c);
 }
 
@@ -138,7 +105,7 @@ static void measure_look(const struct target *t, struct stats_line *line)
 	for (unsigned i = 0; i < TIMES; i++) {
 		uint64_t start = stats_now_ns();
 		foreground_look(&target, &f);
-		us[i] = (double)(stats_now_ns() - start) / 1000;
+		us[i] = stats_us_since(start);
 	}
 	printf("inspecting a pipeline of three processes      p50 %8.1f us   p99 %8.1f us\n",
 		stats_quantile(us, TIMES, 0.5), stats_quantile(us, TIMES, 0.99));
@@ -162,7 +129,7 @@ static void measure_screen(struct stats_line *line)
 		const struct render_options o = {.from = base, .to = base + 50, .max = SIZE_MAX};
 		if (render_lines(s, RENDER_TEXT, &o, &text) < 0 || text.length < 9000)
 			die("text");
-		us[i] = (double)(stats_now_ns() - start) / 1000;
+		us[i] = stats_us_since(start);
 		free(text.bytes);
 	}
 	printf("text of a screen of 200 x 50                  p50 %8.1f us   p99 %8.1f us\n",
@@ -182,7 +149,7 @@ static void measure_idle(const struct target *t, struct stats_line *line)
 {
 	static const char text[] = "{\"type\":\"match\",\"pattern\":\"never\"},{\"type\":\"exit\"}";
 	static const char input[] = "{\"type\":\"input\",\"kind\":\"password\"}";
-	int fds[2][SESSIONS];
+	static struct web webs[2][SESSIONS];
 	char id[32], script[128];
 	target_script(t, "idle.sh", "#!/bin/sh\nexec sleep 1000\n", script);
 	for (int i = 0; i < SESSIONS; i++) {
@@ -194,8 +161,8 @@ static void measure_idle(const struct target *t, struct stats_line *line)
 	for (int k = 0; k < 2; k++) {
 		for (int i = 0; i < SESSIONS; i++) {
 			snprintf(id, sizeof id, "idle%d", i);
-			fds[k][i] = client_connect(t->port);
-			send_wait(fds[k][i], t->port, id, k ? input : text);
+			web_open(&webs[k][i], t->port);
+			send_wait(&webs[k][i], id, k ? input : text);
 		}
 		sleep(8); /* a program is inspected less often the longer it is quiet */
 		some[k] = idle_cpu(t);
@@ -207,7 +174,7 @@ static void measure_idle(const struct target *t, struct stats_line *line)
 	stats_add(line, some[1], "idle_input_cpu_percent");
 	for (int k = 0; k < 2; k++)
 		for (int i = 0; i < SESSIONS; i++)
-			close(fds[k][i]);
+			web_close(&webs[k][i]);
 }
 
 int main(int argc, char **argv)
@@ -215,8 +182,7 @@ int main(int argc, char **argv)
 	unsigned rounds = 5;
 	struct target t;
 	static struct stats_line line;
-	const char *program = target_arguments(argc, argv, &rounds);
-	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
+	const char *program = target_arguments(argc, argv, &rounds, ROUNDS_MAX);
 	target_open(&t, program, 1 << 20);
 	measure_match(&t, rounds, &line);
 	measure_look(&t, &line);

@@ -122,7 +122,7 @@ double web_request_us(
 	uint64_t start = stats_now_ns();
 	web_send(w, method, path, "", body);
 	const char *answer = web_wait(w);
-	double us = (double)(stats_now_ns() - start) / 1e3;
+	double us = stats_us_since(start);
 	if (!strstr(answer, expected))
 		die(answer);
 	return us;

@@ -9,6 +9,7 @@
 #include "target.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,7 +118,7 @@ int main(int argc, char **argv)
 	static struct target t;
 	unsigned rounds = 20, serial[SESSIONS] = {0};
 	char id[32];
-	target_open(&t, target_arguments(argc, argv, &rounds), 4ul << 20);
+	target_open(&t, target_arguments(argc, argv, &rounds, UINT_MAX), 4ul << 20);
 	/* Let the server load what its first request needs: that does not count. */
 	create(&t, "first");
 	execute(&t, "first", "true", false);

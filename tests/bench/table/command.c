@@ -20,13 +20,9 @@
 #define AT_ONCE 8
 #define WAIT_MS 10000
 #define PROMPT "READY "
+#define EXEC "/api/session/exec/exec"
 
 extern char **environ;
-
-static double us_since(uint64_t start)
-{
-	return (double)(stats_now_ns() - start) / 1e3;
-}
 
 /* The end of bash's default prompt. */
 static const char *default_prompt(void)
@@ -42,7 +38,7 @@ static double prompt_us(const struct scene *s, enum way way)
 		int master;
 		pid_t pid = process_on_pty("/bin/bash", &master);
 		process_expect(master, default_prompt());
-		double us = us_since(start);
+		double us = stats_us_since(start);
 		close(master);
 		process_kill(pid);
 		return us;
@@ -55,7 +51,7 @@ static double prompt_us(const struct scene *s, enum way way)
 		? client_open_plain(s->relay.port, "bash", default_prompt())
 		: client_open(s->target.port, "prompt", "", default_prompt());
 	client_wait(c);
-	double us = us_since(start);
+	double us = stats_us_since(start);
 	client_close(c);
 	if (way == WAY_RINGSIDE)
 		target_delete(&s->target, "prompt");
@@ -105,11 +101,10 @@ static int open_bare(const struct scene *s, const char *rich, pid_t *ret_pid)
 {
 	char text[512], path[128];
 	int master;
-	snprintf(text, sizeof text,
-		rich ? "#!/bin/sh\nexport HOME=%s\nexec bash -i\n"
-		     : "#!/bin/sh\nexport PS1='" PROMPT "'\nexec bash --norc --noprofile -i%s\n",
-		rich ? rich : "");
-	target_script(&s->target, "shell", text, path);
+	target_bash(&s->target, path);
+	snprintf(text, sizeof text, "#!/bin/sh\nexport HOME=%s\nexec bash -i\n", rich ? rich : "");
+	if (rich)
+		target_script(&s->target, "shell", text, path);
 	*ret_pid = process_on_pty(path, &master);
 	process_expect(master, PROMPT);
 	return master;
@@ -123,7 +118,7 @@ static double typed_us(int master, const char *command)
 	if (write(master, line, (size_t)length) != length)
 		die("write");
 	process_expect(master, PROMPT);
-	return us_since(start);
+	return stats_us_since(start);
 }
 
 /* A command over a route of the API, and typed into the same kind of shell. */
@@ -132,6 +127,7 @@ struct request_case {
 	const char *rich; /* home, or NULL for an empty one */
 	const char *command;
 	const char *path, *session; /* the route; the session in its body, or NULL */
+	unsigned times;
 };
 
 /* Measure both in turn, so that noise affects both. */
@@ -147,13 +143,13 @@ static void measure_command(struct scene *s, const struct request_case *a)
 		a->session ? "\"" : "");
 	web_open(&w, s->target.port);
 	web_ask_us(&w, a->path, body, "\"exitCode\":0");
-	for (unsigned i = 0; i < COMMANDS; i++) {
+	for (unsigned i = 0; i < a->times; i++) {
 		us[0][i] = typed_us(master, a->command);
 		us[1][i] = web_ask_us(&w, a->path, body, "\"exitCode\":0");
 	}
 	struct figure *f = figures_at(&s->figures, a->row, a->name, "us", BETTER_LESS);
-	figure_add(f, WAY_BARE, stats_median(us[0], COMMANDS));
-	figure_add(f, WAY_RINGSIDE, stats_median(us[1], COMMANDS));
+	figure_add(f, WAY_BARE, stats_median(us[0], a->times));
+	figure_add(f, WAY_RINGSIDE, stats_median(us[1], a->times));
 	web_close(&w);
 	close(master);
 	process_kill(pid);
@@ -173,25 +169,14 @@ void row_execute(struct scene *s)
 			.rich = i < 2 ? NULL : rich,
 			.command = i % 2 ? "/bin/true" : ":",
 			.path = "/api/execute",
-			.session = i < 2 ? "plain" : "rich"};
+			.session = i < 2 ? "plain" : "rich",
+			.times = COMMANDS};
 		snprintf(name, sizeof name, "execute %s, %s home", a.command,
 			a.rich ? "rich" : "empty");
 		measure_command(s, &a);
 	}
 	target_delete(&s->target, "plain");
 	target_delete(&s->target, "rich");
-}
-
-void row_exec(struct scene *s)
-{
-	static const struct request_case all[] = {
-		{"exec", "session exec :", NULL, ":", "/api/session/exec/exec", NULL},
-		{"exec", "session exec /bin/true", NULL, "/bin/true", "/api/session/exec/exec", NULL},
-	};
-	target_session_with(&s->target, "exec", "\"shell\":\"/bin/bash\"");
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		measure_command(s, &all[i]);
-	target_delete(&s->target, "exec");
 }
 
 static pid_t spawn_true(void)
@@ -216,13 +201,21 @@ static double spawn_all(unsigned at_once)
 		if (i < RUNS)
 			running[i % at_once] = spawn_true();
 	}
-	return RUNS / us_since(start) * 1e6;
+	return RUNS / stats_us_since(start) * 1e6;
 }
 
-/* Run a command on each of at_once connections. Returns commands per second. */
-static double run_all(const struct scene *s, unsigned at_once)
+/* Run a command on the i-th connection: alone, or in a session of its own. */
+static void ask_command(struct web *w, bool in_sessions, unsigned i)
 {
-	static const char body[] = "{\"command\":\"true\"}";
+	char path[64] = "/api/run";
+	if (in_sessions)
+		snprintf(path, sizeof path, "/api/session/all%u/exec", i);
+	web_ask(w, path, "", "{\"command\":\"true\"}");
+}
+
+/* Keep one command running on each of at_once connections. Returns commands per second. */
+static double run_all(const struct scene *s, unsigned at_once, bool in_sessions)
+{
 	struct web webs[AT_ONCE];
 	struct pollfd polled[AT_ONCE];
 	unsigned asked = at_once, done = 0;
@@ -232,7 +225,7 @@ static double run_all(const struct scene *s, unsigned at_once)
 	}
 	uint64_t start = stats_now_ns();
 	for (unsigned i = 0; i < at_once; i++)
-		web_ask(&webs[i], "/api/run", "", body);
+		ask_command(&webs[i], in_sessions, i);
 	while (done < RUNS) {
 		errno = 0;
 		if (poll(polled, at_once, WAIT_MS) <= 0)
@@ -245,10 +238,10 @@ static double run_all(const struct scene *s, unsigned at_once)
 				die(answer);
 			done++;
 			if (asked++ < RUNS)
-				web_ask(&webs[i], "/api/run", "", body);
+				ask_command(&webs[i], in_sessions, i);
 		}
 	}
-	double rate = RUNS / us_since(start) * 1e6;
+	double rate = RUNS / stats_us_since(start) * 1e6;
 	for (unsigned i = 0; i < at_once; i++)
 		web_close(&webs[i]);
 	return rate;
@@ -261,6 +254,31 @@ void row_run(struct scene *s)
 			at_once == 1 ? "run true, one at a time" : "run true, eight at once", "/s",
 			BETTER_MORE);
 		figure_add(f, WAY_BARE, spawn_all(at_once));
-		figure_add(f, WAY_RINGSIDE, run_all(s, at_once));
+		figure_add(f, WAY_RINGSIDE, run_all(s, at_once, false));
+	}
+}
+
+void row_exec(struct scene *s)
+{
+	static const struct request_case all[] = {
+		{"exec", "session exec :", NULL, ":", EXEC, NULL, COMMANDS},
+		{"exec", "session exec /bin/true", NULL, "/bin/true", EXEC, NULL, COMMANDS},
+		{"exec", "session exec with 1 MB of output", NULL, "seq 150000", EXEC, NULL, 10},
+	};
+	char id[16];
+	target_session_with(&s->target, "exec", "\"shell\":\"/bin/bash\"");
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		measure_command(s, &all[i]);
+	target_delete(&s->target, "exec");
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		snprintf(id, sizeof id, "all%u", i);
+		target_session_with(&s->target, id, "\"shell\":\"/bin/bash\"");
+	}
+	struct figure *f = figures_at(
+		&s->figures, "exec", "session exec, eight sessions at once", "/s", BETTER_MORE);
+	figure_add(f, WAY_RINGSIDE, run_all(s, AT_ONCE, true));
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		snprintf(id, sizeof id, "all%u", i);
+		target_delete(&s->target, id);
 	}
 }

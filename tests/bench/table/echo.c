@@ -1,4 +1,4 @@
-/* Rows: how long the echo of a key takes, with other load. */
+/* Rows: how long the echo of a key takes, alone and beside other load. */
 #include "noise.h"
 #include "pattern.h"
 #include "process.h"
@@ -11,7 +11,9 @@
 
 #define KEYS 300
 #define FLOODS 10
-#define PACE_US 2000 /* between keys beside hostile output, to cover all of it */
+#define PACE_US \
+	2000 /* between keys of a fast typist, and beside hostile output, to cover all of it */
+#define PROMPT_MS 300 /* of silence after the prompt */
 #define PATTERN_BYTES ((size_t)4 << 20)
 #define STYLES_BYTES ((size_t)48 << 20) /* two million styles */
 
@@ -43,29 +45,58 @@ static double *echo_beside(
 	return us;
 }
 
-static void measure(struct scene *s, const char *row, const char *name, unsigned floods)
+static void measure(
+	struct scene *s, const char *row, const char *name, unsigned floods, unsigned pace_us)
 {
 	char yes[128];
 	target_script(&s->target, "yes", "#!/bin/sh\necho READY\nread go\nexec yes\n", yes);
 	for (int w = 0; w < WAYS; w++) {
-		double *us = echo_beside(s, (enum way)w, yes, floods, 0);
+		double *us = echo_beside(s, (enum way)w, yes, floods, pace_us);
 		scene_add_times(s, row, name, (enum way)w, us, KEYS);
 	}
 }
 
 void row_echo(struct scene *s)
 {
-	measure(s, "echo", "echo", 0);
+	measure(s, "echo", "echo", 0, 0);
+	measure(s, "echo", "echo, a key every 2 ms", 0, PACE_US);
+}
+
+/* Start bash as in normal use: the server holds output of an unprepared bash back until its prompt. */
+static struct path open_bash(const struct scene *s, enum way way)
+{
+	char script[128];
+	if (way != WAY_RINGSIDE) {
+		target_bash(&s->target, script);
+		return scene_path(s, way, NULL, script);
+	}
+	target_session_with(&s->target, "bash", "\"shell\":\"/bin/bash\"");
+	struct path p = path_viewer(&s->target, "bash", "");
+	path_drain(&p, PROMPT_MS);
+	return p;
+}
+
+void row_readline(struct scene *s)
+{
+	static double us[KEYS];
+	for (int w = 0; w < WAYS; w++) {
+		struct path p = open_bash(s, (enum way)w);
+		path_echo(&p, 0, us, KEYS);
+		path_close(&p);
+		if (w == WAY_RINGSIDE)
+			target_delete(&s->target, "bash");
+		scene_add_times(s, "readline", "echo of readline", (enum way)w, us, KEYS);
+	}
 }
 
 void row_echo_flood(struct scene *s)
 {
-	measure(s, "echo-flood", "echo beside a flood", 1);
+	measure(s, "echo-flood", "echo beside a flood", 1, 0);
 }
 
 void row_echo_floods(struct scene *s)
 {
-	measure(s, "echo-floods", "echo beside ten floods", FLOODS);
+	measure(s, "echo-floods", "echo beside ten floods", FLOODS, 0);
 }
 
 /* Write a script that prints a pattern for ever. */

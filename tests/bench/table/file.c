@@ -26,11 +26,6 @@
 #define EVENTS 100u
 #define SHARED_MEMORY "/dev/shm"
 
-static double us_since(uint64_t start)
-{
-	return (double)(stats_now_ns() - start) / 1e3;
-}
-
 static void format_path(char ret_path[128], const char *dir, const char *name)
 {
 	int n = snprintf(ret_path, 128, "%s/%s", dir, name);
@@ -55,7 +50,7 @@ static double write_us(const char *dir, const char *content)
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fsync(fd) < 0 || close(fd) < 0)
 		die(dir);
-	return us_since(start);
+	return stats_us_since(start);
 }
 
 static double read_us(const char *dir)
@@ -66,7 +61,7 @@ static double read_us(const char *dir)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, content, SMALL) != (ssize_t)SMALL || close(fd) < 0)
 		die(path);
-	return us_since(start);
+	return stats_us_since(start);
 }
 
 static void measure_small(struct scene *s, const char *dir, const char *where)
@@ -171,7 +166,7 @@ static double piped_us(const char *path)
 		copy(path, fds[1]);
 	close(fds[1]);
 	read_away(fds[0], LARGE);
-	double us = us_since(start);
+	double us = stats_us_since(start);
 	close(fds[0]);
 	process_kill(pid);
 	return us;
@@ -191,7 +186,7 @@ static double downloaded_us(const struct scene *s, const char *path)
 	if (length != LARGE)
 		die("the download has another size");
 	read_away(w.fd, LARGE - body);
-	double us = us_since(start);
+	double us = stats_us_since(start);
 	web_close(&w);
 	return us;
 }
@@ -255,7 +250,7 @@ static double saved_us(const char *dir)
 	}
 	close(fds[1]);
 	save(fds[0], dir);
-	double us = us_since(start);
+	double us = stats_us_since(start);
 	close(fds[0]);
 	process_kill(pid);
 	return us;
@@ -275,7 +270,7 @@ static double uploaded_us(const struct scene *s, const char *dir)
 		die("request");
 	send_large(w.fd);
 	const char *answer = web_wait(&w);
-	double us = us_since(start);
+	double us = stats_us_since(start);
 	if (!strstr(answer, "\"success\":true"))
 		die(answer);
 	web_close(&w);
@@ -318,7 +313,7 @@ static double listed_us(const char *dir)
 	while ((e = readdir(d)))
 		count += fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	closedir(d);
-	double us = us_since(start);
+	double us = stats_us_since(start);
 	errno = 0;
 	if (count < ENTRIES)
 		die("entries are missing");
@@ -364,7 +359,7 @@ static double make_us(const char *dir, unsigned i, char *ret_name, uint64_t *ret
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0 || close(fd) < 0)
 		die(path);
-	return us_since(*ret_start);
+	return stats_us_since(*ret_start);
 }
 
 static void watch_bare(const char *dir, double us[EVENTS])
@@ -378,7 +373,7 @@ static void watch_bare(const char *dir, double us[EVENTS])
 		make_us(dir, i, name, &start);
 		if (read(fd, events, sizeof events) <= 0)
 			die("inotify");
-		us[i] = us_since(start);
+		us[i] = stats_us_since(start);
 	}
 	close(fd);
 }
@@ -395,7 +390,7 @@ static void watch_api(const struct scene *s, const char *dir, double us[EVENTS])
 	for (unsigned i = 0; i < EVENTS; i++) {
 		make_us(dir, EVENTS + i, name, &start);
 		web_wait_text(&w, name);
-		us[i] = us_since(start);
+		us[i] = stats_us_since(start);
 	}
 	web_close(&w);
 }
@@ -447,7 +442,7 @@ static double evaluated_us(const struct python *p)
 	if (write(p->to, "1+1\n", 4) != 4)
 		die("python3");
 	process_expect(p->from, "2\n");
-	return us_since(start);
+	return stats_us_since(start);
 }
 
 static void open_context(struct web *w, char ret_id[64])
@@ -464,7 +459,7 @@ static double executed_us(struct web *w, const char *body)
 	uint64_t start = stats_now_ns();
 	web_send(w, "POST", "/api/execute/code", "", body);
 	web_wait_text(w, "\r\n0\r\n\r\n");
-	double us = us_since(start);
+	double us = stats_us_since(start);
 	errno = 0;
 	if (!strstr(w->answer, "execution_complete"))
 		die(w->answer);

@@ -15,6 +15,8 @@
 #define MANY 10
 #define SILENCE_MS 10000
 #define GIB 1073741824.0
+#define SLOW_READ 1000u /* bytes per SLOW_US: 100 KB/s */
+#define SLOW_US 10000
 
 /* Long enough for slow clients to fall behind. */
 static struct load one_load = {.name = "table", .stream = STREAM_TEXT, .times = 4, .modes = "sane"};
@@ -127,14 +129,60 @@ static struct figure *add_speed(
 	return g;
 }
 
-void row_flood(struct scene *s)
+static void measure_flood(struct scene *s, const char *row, const char *name, struct load *l)
 {
 	for (int w = 0; w < WAYS; w++) {
-		struct flow f = run_one(s, (enum way)w, &one_load);
-		struct figure *g = add_speed(s, "flood", "flood, one client", (enum way)w, &f);
+		struct flow f = run_one(s, (enum way)w, l);
+		struct figure *g = add_speed(s, row, name, (enum way)w, &f);
 		if (w == WAY_RINGSIDE)
 			figure_add_exact(g, f.exact, 1);
 	}
+}
+
+void row_flood(struct scene *s)
+{
+	measure_flood(s, "flood", "flood, one client", &one_load);
+}
+
+void row_kinds(struct scene *s)
+{
+	static struct load loads[] = {
+		{.name = "seq", .stream = STREAM_SEQ, .times = 1, .modes = "sane"},
+		{.name = "compiler", .stream = STREAM_COMPILER, .times = 1, .modes = "sane"},
+		{.name = "redraw", .stream = STREAM_REDRAW_80X24, .times = 1, .modes = "sane"},
+		{.name = "raw", .stream = STREAM_TEXT, .times = 1, .modes = "raw"},
+	};
+	static const char *const names[] = {"flood of numbers", "flood of a compiler's log",
+		"flood of full screens", "flood in raw mode"};
+	for (size_t i = 0; i < sizeof loads / sizeof *loads; i++)
+		measure_flood(s, "kinds", names[i], &loads[i]);
+}
+
+/* Start a process that reads slowly from a client. */
+static pid_t read_slowly(const struct path *p)
+{
+	char piece[SLOW_READ];
+	client_buffer_little(p->client);
+	pid_t pid = process_fork();
+	if (pid > 0)
+		return pid;
+	while (read(p->fd, piece, sizeof piece) > 0)
+		usleep(SLOW_US);
+	_exit(0);
+}
+
+void row_slow(struct scene *s)
+{
+	static const char name[] = "flood beside a slow client";
+	struct flow bare = run_one(s, WAY_BARE, &one_load);
+	struct path fast = scene_path(s, WAY_RINGSIDE, "flood", one_load.script),
+		    slow = path_viewer(&s->target, "flood", "");
+	pid_t reader = read_slowly(&slow);
+	struct flow f = run(s, WAY_RINGSIDE, &one_load, &fast, 1, 1);
+	add_speed(s, "slow", name, WAY_BARE, &bare);
+	figure_add_exact(add_speed(s, "slow", name, WAY_RINGSIDE, &f), f.exact, 1);
+	process_kill(reader);
+	path_close(&slow);
 }
 
 /* Until the program has exited and a new client has its screen. */

@@ -6,14 +6,17 @@
 
 struct scene;
 
-/* Echo of keys: alone, beside one flood and ten, and beside expensive output. */
+/* Echo of keys: by the terminal and by readline, beside one flood and ten, and beside expensive output. */
 void row_echo(struct scene *s);
+void row_readline(struct scene *s);
 void row_echo_flood(struct scene *s);
 void row_echo_floods(struct scene *s);
 void row_neighbour(struct scene *s);
 
-/* Output: to one client, to no client, to ten clients of one session, of ten sessions. */
+/* Output: to one client, of other kinds, beside a slow client, to no client, to ten clients of one session, of ten sessions. */
 void row_flood(struct scene *s);
+void row_kinds(struct scene *s);
+void row_slow(struct scene *s);
 void row_unwatched(struct scene *s);
 void row_clients(struct scene *s);
 void row_sessions(struct scene *s);

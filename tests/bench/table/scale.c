@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -146,7 +145,7 @@ static double show_key(struct audience *a, unsigned session, const char *key)
 			die("no echo");
 		read_some(a, WAIT_MS);
 		if (us == 0 && all[0]->bytes > bytes[0])
-			us = (double)(stats_now_ns() - start) / 1e3;
+			us = stats_us_since(start);
 		seen = 0;
 		for (unsigned k = 0; k < VIEWERS; k++)
 			seen += all[k]->bytes > bytes[k];
@@ -196,7 +195,7 @@ void row_attach(struct scene *s)
 	for (unsigned i = 0; i < ATTACHES; i++) {
 		uint64_t start = stats_now_ns();
 		struct path more = path_viewer(&s->target, "flood", "");
-		us[i] = (double)(stats_now_ns() - start) / 1e3;
+		us[i] = stats_us_since(start);
 		path_close(&more);
 	}
 	noise_end(noise, &p, 1);

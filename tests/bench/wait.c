@@ -67,7 +67,7 @@ static void measure_match(const struct target *t, unsigned rounds, struct stats_
 {
 	static double us[TIMES], p50[ROUNDS_MAX], p99[ROUNDS_MAX];
 	char script[128];
-	target_script(t, "wait.sh", "#!/bin/sh\necho READY\nexec cat >/dev/null\n", script);
+	target_script(t, "wait.sh", "#!/bin/sh\nstty -echo\necho READY\nexec cat\n", script);
 	target_session(t, "wait", script);
 	struct client *c = client_open(t->port, "wait", "", "READY");
 	client_wait(c);

@@ -13,20 +13,17 @@
  */
 #pragma once
 
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_folder.h"
 
-#include "shell/files/copy.h"
 #include "ws/access.h"
 #include "ws/dispatcher.h"
 #include "ws/log.h"
 #include "ws/net/conn.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <utlist.h>
 
 #define BORDER_TOKEN "token-of-the-fuzz-targets"
@@ -57,8 +54,6 @@ static struct {
 	struct server *server;
 	struct border_work *works; /* list */
 } border;
-
-static char border_folder[] = "/tmp/fuzz-border-XXXXXX";
 
 /* Handlers */
 
@@ -246,13 +241,6 @@ static const struct route_row border_rows[] = {
 
 /* Server */
 
-static inline void border_remove_folder(void)
-{
-	int fd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	copy_remove_tree(fd, border_folder + sizeof "/tmp/" - 1);
-	close(fd);
-}
-
 static inline void border_open_sockets(void)
 {
 	FUZZ_CHECK(terminals_open(&border.terminals, &border.sessions, &border.metrics) == 0);
@@ -264,7 +252,7 @@ static inline void border_listen(void)
 {
 	char path[64];
 	const char *const listen[] = {"127.0.0.1:0", path};
-	snprintf(path, sizeof path, "unix:%s/listen", border_folder);
+	snprintf(path, sizeof path, "unix:%s/listen", fuzz_folder);
 	const struct server_options options = {.loop = &border.loop,
 		.dispatcher = &border.dispatcher,
 		.auth = &border.auth,
@@ -274,7 +262,7 @@ static inline void border_listen(void)
 		.metrics = &border.metrics,
 		.listen = listen,
 		.listen_count = 2,
-		.runtime_dir = border_folder,
+		.runtime_dir = fuzz_folder,
 		.header_timeout_s = 3600,
 		.ping_interval_s = 3600,
 		.max_connections = 256};
@@ -286,17 +274,16 @@ static inline void border_open(void)
 {
 	if (border.server)
 		return;
-	FUZZ_CHECK(mkdtemp(border_folder));
-	atexit(border_remove_folder);
+	close(fuzz_folder_make());
 	signal(SIGPIPE, SIG_IGN);
 	log_set_level(LOG_ERROR);
 	uv_loop_init(&border.loop);
 	border.sessions.loop = &border.loop;
-	border.sessions.config.runtime_dir = border_folder;
+	border.sessions.config.runtime_dir = fuzz_folder;
 	border.dispatcher = (struct dispatcher){
 		.sessions = &border.sessions, .metrics = &border.metrics, .access = &border.access};
 	routes_add(&border.dispatcher.routes, border_rows, NULL);
-	const struct auth_options auth = {.runtime_dir = border_folder, .token = BORDER_TOKEN};
+	const struct auth_options auth = {.runtime_dir = fuzz_folder, .token = BORDER_TOKEN};
 	FUZZ_CHECK(auth_open(&border.auth, &auth) == 0);
 	border_open_sockets();
 	access_open(&border.access, &border.auth, 256);

@@ -44,6 +44,15 @@ static inline void *fuzz_alloc(size_t size)
 	return p;
 }
 
+/* The whole input as a string, with any NULs in it. The caller frees it. */
+static inline char *fuzz_copy(const uint8_t *data, size_t size)
+{
+	char *text = fuzz_alloc(size + 1);
+	memcpy(text, data, size);
+	text[size] = '\0';
+	return text;
+}
+
 /* The bytes up to the next separator, or the rest, as a string. The caller frees it. */
 static inline char *fuzz_text(struct fuzz_input *in, char separator)
 {

@@ -36,17 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char id[TOKEN_ID_SIZE];
 	char cookie[AUTH_COOKIE_SIZE];
 	prepare();
-	char *text = fuzz_alloc(size + 1), *copy = fuzz_alloc(size + 1), *lines[3], *at = text;
-	if (size > 0)
-		memcpy(text, data, size);
-	text[size] = '\0';
-	memcpy(copy, text, size + 1);
-	for (int i = 0; i < 3; i++) {
-		lines[i] = at;
-		at += strcspn(at, "\n");
-		if (*at)
-			*at++ = '\0';
-	}
+	struct fuzz_input in = {data, size};
+	char *copy = fuzz_copy(data, size), *lines[3];
+	for (int i = 0; i < 3; i++)
+		lines[i] = fuzz_text(&in, '\n');
 	/* Also without the first header, so that the cookie is used. */
 	for (int i = 0; i < 2; i++) {
 		struct credentials c = {.authorization = i ? NULL : lines[0],
@@ -59,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct auth_request request = {.token = copy, .peer = "peer", .agent = copy};
 	FUZZ_CHECK(auth_login(&a, &request, &principal, cookie) != AUTH_OK);
 	FUZZ_CHECK(token_verify(copy, a.links.key, LINKS_KEY_SIZE, 0, id) < 0);
-	free(text);
+	for (int i = 0; i < 3; i++)
+		free(lines[i]);
 	free(copy);
 	return 0;
 }

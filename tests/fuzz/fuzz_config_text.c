@@ -2,20 +2,6 @@
 #include "tests/fuzz/fuzz.h"
 #include "ws/client/config/config_text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static char *copy(const void *bytes, size_t length)
-{
-	char *text = malloc(length + 1);
-	FUZZ_CHECK(text);
-	if (length > 0)
-		memcpy(text, bytes, length);
-	text[length] = '\0';
-	return text;
-}
-
 static void check_inside(const char *word, const char *text, size_t length)
 {
 	FUZZ_CHECK(!word || (word >= text && word + strlen(word) <= text + length));
@@ -53,7 +39,7 @@ static void check_again(const struct config_text *t)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct config_text t;
-	char *text = copy(data, size);
+	char *text = fuzz_copy(data, size);
 	int rc = config_text_parse(text, size, &t);
 	FUZZ_CHECK(t.count <= CONFIG_SETTINGS_MAX);
 	FUZZ_CHECK(rc == 0 || (t.why && t.line > 0 && t.count == 0));

@@ -5,9 +5,7 @@
  * Pieces must not matter. The result must be UTF-8 without queries and C1 controls, and pass unchanged a second time.
  * Limited terminals must get it without sequences that they would print, in any pieces.
  */
-#include "shell/hash.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/lib/random.h"
+#include "tests/fuzz/pieces.h"
 #include "tests/lib/scanned.h"
 #include "ws/client/attach/guard.h"
 #include "ws/client/attach/downgrade.h"
@@ -21,15 +19,13 @@ static size_t filter_pieces(
 {
 	struct guard g = {.clipboard = clipboard};
 	size_t n = 0;
-	for (size_t at = 0; at < length;) {
-		size_t piece = 1 + (size_t)random_below(r, 64);
-		piece = piece < length - at ? piece : length - at;
+	for (size_t at = 0, piece; at < length; at += piece) {
+		piece = pieces_next(r, 64, length - at);
 		char *filtered = (char *)fuzz_alloc(GUARD_OUTPUT_MAX(piece));
 		size_t got = guard_filter(&g, bytes + at, piece, filtered);
 		memcpy(out + n, filtered, got);
 		free(filtered);
 		n += got;
-		at += piece;
 	}
 	return n;
 }
@@ -72,8 +68,7 @@ static void check_downgrade(const char *term, const char *bytes, size_t length, 
 	FUZZ_CHECK(downgrade_write(&m, bytes, length));
 	downgrade_init(&m, term, add, &pieces);
 	for (size_t at = 0, piece; at < length; at += piece) {
-		piece = 1 + (size_t)random_below(r, 64);
-		piece = piece < length - at ? piece : length - at;
+		piece = pieces_next(r, 64, length - at);
 		FUZZ_CHECK(downgrade_write(&m, bytes + at, piece));
 	}
 	FUZZ_CHECK(whole.hash == pieces.hash && whole.length == pieces.length);

@@ -245,13 +245,6 @@ static void expect_bytes(const uint8_t *got, uint64_t from, uint64_t to)
 	FUZZ_CHECK(memcmp(got + (at - from), m.output + at, (size_t)(to - at)) == 0);
 }
 
-/* A string that is too long to be judged is no query yet. */
-static void refuse_query(void *user, const struct scan_query *query)
-{
-	(void)user;
-	FUZZ_CHECK(query->muted && "no query is left");
-}
-
 /* Whether offset is inside a character, as far as the lead byte tells. */
 static bool is_inside_character(uint64_t offset)
 {
@@ -274,7 +267,7 @@ static void check_bytes(struct reader *r, const uint8_t *got, uint64_t from, siz
 	FUZZ_CHECK(c->offset <= history_limit(&m.history));
 	expect_bytes(got, from, c->offset);
 	if (r->whole)
-		scan_feed(&r->scan, got, length, refuse_query, NULL);
+		scan_feed(&r->scan, got, length, scanned_refuse_query, NULL);
 	uint64_t limit = history_limit(&m.history), due = limit;
 	/* A size is reported where it became valid, or before the query that it interrupted. */
 	if (c->sizes < m.history.sizes_count)

@@ -33,9 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size > 4096)
 		return 0;
-	char *text = fuzz_alloc(size + 1);
-	memcpy(text, data, size);
-	text[size] = '\0';
+	char *text = fuzz_copy(data, size);
 	check_keys(text);
 	check_url(text);
 	free(text);

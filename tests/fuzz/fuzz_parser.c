@@ -4,8 +4,7 @@
  * Pieces and pauses must not matter; all results must be within the limits of parser.h.
  */
 #include "ring/screen/parser.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/lib/random.h"
+#include "tests/fuzz/pieces.h"
 
 #define OUTPUT_MAX ((size_t)48 << 10)
 
@@ -172,11 +171,9 @@ static void feed_in_pieces(const struct record *whole, const uint8_t *bytes, siz
 {
 	struct record cut;
 	begin(&cut, random_below(r, 2) == 0);
-	for (size_t at = 0; at < length;) {
-		size_t n = 1 + (size_t)random_below(r, most);
-		n = n < length - at ? n : length - at;
+	for (size_t at = 0, n; at < length; at += n) {
+		n = pieces_next(r, most, length - at);
 		feed(&cut, bytes + at, n);
-		at += n;
 	}
 	FUZZ_CHECK(cut.length == whole->length);
 	FUZZ_CHECK(cut.length == 0 || memcmp(cut.bytes, whole->bytes, cut.length) == 0);

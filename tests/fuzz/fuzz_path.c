@@ -5,15 +5,12 @@
  * A joined path must equal that of a model, and joining it again must not change it. A path must never find, open or
  * make anything outside of its place, whatever links it contains.
  */
-#include "shell/files/copy.h"
 #include "shell/files/place.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_folder.h"
 #include "ws/api/bridge/sandbox.h"
 #include "ws/api/read/workspace.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #define TEXT_MAX ((size_t)3 * BODY_PATH_MAX)
 #define MADE_MAX ((size_t)2 * COPY_DEPTH_MAX) /* bytes, so that it can be removed */
@@ -112,15 +109,7 @@ static bool check_sandbox(const char *path, char below[PLACE_PATH_MAX])
 
 /* Files */
 
-static char base[] = "/tmp/fuzz-path-XXXXXX";
 static int base_fd = -1;
-
-static void remove_base(void)
-{
-	int fd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	copy_remove_tree(fd, base + sizeof "/tmp/" - 1);
-	close(fd);
-}
 
 /* Make a place with links that lead out of it. */
 static void make_place(void)
@@ -140,10 +129,8 @@ static void begin(void)
 {
 	if (base_fd >= 0)
 		return;
-	FUZZ_CHECK(mkdtemp(base));
-	atexit(remove_base);
-	base_fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	FUZZ_CHECK(base_fd >= 0 && mkdirat(base_fd, "outside", 0700) == 0);
+	base_fd = fuzz_folder_make();
+	FUZZ_CHECK(mkdirat(base_fd, "outside", 0700) == 0);
 	make_place();
 }
 
@@ -154,7 +141,7 @@ static void expect_inside(int fd)
 	ssize_t n = readlink(link, path, sizeof path - 1);
 	FUZZ_CHECK(n > 0);
 	path[n] = '\0';
-	snprintf(root, sizeof root, "%s/place", base);
+	snprintf(root, sizeof root, "%s/place", fuzz_folder);
 	FUZZ_CHECK(workspace_contains(root, path));
 }
 
@@ -182,7 +169,7 @@ static void check_outside(void)
 	unsigned count = 0;
 	FUZZ_CHECK(unlinkat(base_fd, "outside", AT_REMOVEDIR) == 0);
 	FUZZ_CHECK(mkdirat(base_fd, "outside", 0700) == 0);
-	DIR *folder = opendir(base);
+	DIR *folder = opendir(fuzz_folder);
 	FUZZ_CHECK(folder);
 	while ((e = readdir(folder)))
 		count += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
@@ -193,7 +180,7 @@ static void check_outside(void)
 static void enter_place(struct place *p)
 {
 	struct sandbox s = {0};
-	snprintf(s.root, sizeof s.root, "%s/place", base);
+	snprintf(s.root, sizeof s.root, "%s/place", fuzz_folder);
 	sandbox_place(&s, p);
 	FUZZ_CHECK(place_enter(p) == 0);
 }

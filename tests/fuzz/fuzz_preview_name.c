@@ -47,9 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 *const answers[] = {"set-cookie", "location", "x"};
 	if (size > 4096)
 		return 0;
-	char *text = fuzz_alloc(size + 1);
-	memcpy(text, data, size);
-	text[size] = '\0';
+	char *text = fuzz_copy(data, size);
 	check_name(text);
 	struct preview_place place;
 	if (preview_place_parse(text, &place))

@@ -4,9 +4,7 @@
  * Pieces must not matter. queries_apply() must blank the ranges and change nothing else; the result must contain no
  * query, and be between two sequences wherever the output was.
  */
-#include "ring/queries.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/lib/random.h"
+#include "tests/fuzz/pieces.h"
 #include "tests/lib/scanned.h"
 
 #define OUTPUT_MAX ((size_t)24 << 10)
@@ -16,19 +14,12 @@ static void feed_in_pieces(const struct scanned *whole, const uint8_t *bytes, si
 {
 	struct scanned cut;
 	scanned_init(&cut, 0);
-	for (size_t at = 0; at < length;) {
-		size_t n = 1 + (size_t)random_below(r, most);
-		n = n < length - at ? n : length - at;
+	for (size_t at = 0, n; at < length; at += n) {
+		n = pieces_next(r, most, length - at);
 		scanned_feed(&cut, bytes + at, n);
-		at += n;
 	}
 	scanned_expect_same(whole, &cut);
 	scanned_finish(&cut);
-}
-
-static void on_query(void *user, const struct scan_query *query)
-{
-	queries_add(user, query);
 }
 
 /* Only the ranges may change. */
@@ -63,42 +54,28 @@ static void apply(const struct queries *q, uint8_t *bytes, size_t length, size_t
 	free(piece);
 }
 
-/* A string that is too long to be judged is no query yet. */
-static void refuse_query(void *user, const struct scan_query *query)
-{
-	(void)user;
-	FUZZ_CHECK(query->muted && "no query is left");
-}
-
-static void ignore_query(void *user, const struct scan_query *query)
-{
-	(void)user;
-	(void)query;
-}
-
 /* A terminal that gets the result must not reply, and must end between two sequences. */
 static void expect_quiet(const struct scanned *s, const uint8_t *bytes, const uint8_t *got)
 {
-	struct scan before, after;
+	struct scanned before;
+	struct scan after;
 	size_t length = (size_t)s->scan.ground;
-	scan_init(&before, 0);
+	scanned_init(&before, 0);
+	scanned_feed(&before, bytes, length);
 	scan_init(&after, 0);
-	scan_feed(&before, bytes, length, ignore_query, NULL);
-	scan_feed(&after, got, length, refuse_query, NULL);
-	const struct tokenizer *a = &after.tokenizer, *b = &before.tokenizer;
+	scan_feed(&after, got, length, scanned_refuse_query, NULL);
+	const struct tokenizer *a = &after.tokenizer, *b = &before.scan.tokenizer;
 	FUZZ_CHECK(b->state == TOKENIZER_GROUND && a->state == TOKENIZER_GROUND);
 	FUZZ_CHECK(a->utf8_left == 0 || a->utf8_left == b->utf8_left);
+	scanned_finish(&before);
 }
 
 static void check_apply(const struct scanned *s, const uint8_t *bytes, size_t length, uint8_t seed)
 {
 	struct queries q;
-	struct scan scan;
 	uint8_t *got = fuzz_alloc(length);
 	size_t cap = SCAN_STRING_MAX + 1 + (size_t)seed * 16;
-	queries_init(&q);
-	scan_init(&scan, 0);
-	scan_feed(&scan, bytes, length, on_query, &q);
+	scanned_queries(&q, bytes, length);
 	memcpy(got, bytes, length);
 	apply(&q, got, length, cap);
 	expect_blanked(s, bytes, length, got);

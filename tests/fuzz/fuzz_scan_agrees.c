@@ -5,7 +5,6 @@
  * The bytes that make the screen reply must be in a range of scan. If these are blanked, the screen must not reply, and
  * must have the same state.
  */
-#include "ring/queries.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/lib/drawn_same.h"
 #include "tests/lib/scanned.h"
@@ -49,21 +48,13 @@ static bool is_reported(const struct scanned *s, uint64_t at)
 	return false;
 }
 
-static void on_query(void *user, const struct scan_query *query)
-{
-	queries_add(user, query);
-}
-
 static uint8_t *blanked(const uint8_t *bytes, size_t length)
 {
 	struct queries q;
-	struct scan scan;
 	uint8_t *copy = fuzz_alloc(length);
 	if (length > 0)
 		memcpy(copy, bytes, length);
-	queries_init(&q);
-	scan_init(&scan, 0);
-	scan_feed(&scan, bytes, length, on_query, &q);
+	scanned_queries(&q, bytes, length);
 	FUZZ_CHECK(queries_apply(&q, 0, copy, length) == length);
 	queries_finish(&q);
 	return copy;

@@ -4,8 +4,8 @@
  * After each step all invariants must hold. A second screen, fed byte by byte or in pieces, must have the same state;
  * so must one that is muted, and it must not reply.
  */
+#include "tests/fuzz/pieces.h"
 #include "tests/fuzz/screen_input.h"
-#include "tests/lib/random.h"
 
 /* Memory for each screen: the input is too short to need more. */
 #define MEMORY_MAX ((size_t)64 << 20)
@@ -13,11 +13,9 @@
 static void feed_in_pieces(
 	struct drawn *d, const uint8_t *bytes, size_t length, struct random *r, uint64_t most)
 {
-	for (size_t at = 0; at < length;) {
-		size_t n = 1 + (size_t)random_below(r, most);
-		n = n < length - at ? n : length - at;
+	for (size_t at = 0, n; at < length; at += n) {
+		n = pieces_next(r, most, length - at);
 		drawn_feed(d, bytes + at, n, SIZE_MAX);
-		at += n;
 	}
 }
 

@@ -2,23 +2,11 @@
  * Archives. Input: a tar archive. Unpacking must change nothing outside of the place, and create only allowed kinds of
  * files.
  */
-#include "shell/files/copy.h"
 #include "shell/files/unpack.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_folder.h"
 
-#include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-static char base[] = "/tmp/fuzz-unpack-XXXXXX";
-
-static void remove_base(void)
-{
-	int fd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	copy_remove_tree(fd, base + sizeof "/tmp/" - 1);
-	close(fd);
-}
 
 static int check(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
@@ -32,10 +20,7 @@ static int check(const char *path, const struct stat *st, int kind, struct FTW *
 
 static int begin(void)
 {
-	FUZZ_CHECK(mkdtemp(base));
-	atexit(remove_base);
-	int fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	FUZZ_CHECK(fd >= 0);
+	int fd = fuzz_folder_make();
 	FUZZ_CHECK(symlinkat("canary", fd, "link") == 0);
 	int canary = openat(fd, "canary", O_WRONLY | O_CREAT | O_CLOEXEC, 0400);
 	FUZZ_CHECK(canary >= 0 && write(canary, "safe", 4) == 4);
@@ -54,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = begin();
 	FUZZ_CHECK(fstatat(fd, "canary", &before, 0) == 0);
 	FUZZ_CHECK(mkdirat(fd, "place", 0700) == 0);
-	snprintf(root, sizeof root, "%s/place", base);
+	snprintf(root, sizeof root, "%s/place", fuzz_folder);
 	FUZZ_CHECK(place_of_directory(&p, root));
 	p.beneath = true;
 	FUZZ_CHECK(place_enter(&p) == 0);

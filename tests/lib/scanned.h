@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "ring/queries.h"
 #include "ring/scan.h"
 
 #include <stdio.h>
@@ -90,6 +91,27 @@ static inline void scanned_feed(struct scanned *s, const void *bytes, size_t len
 		SCANNED_CHECK(last->muted || last->start + last->length <= s->scan.settled ||
 			last->start >= s->scan.settled);
 	}
+}
+
+static inline void scanned_on_hidden(void *user, const struct scan_query *query)
+{
+	queries_add(user, query);
+}
+
+/* Initialise the queries that the server hides in these bytes. */
+static inline void scanned_queries(struct queries *q, const uint8_t *bytes, size_t length)
+{
+	struct scan scan;
+	queries_init(q);
+	scan_init(&scan, 0);
+	scan_feed(&scan, bytes, length, scanned_on_hidden, q);
+}
+
+/* For bytes whose queries are hidden. A string that is too long to be judged is no query yet. */
+static inline void scanned_refuse_query(void *user, const struct scan_query *query)
+{
+	(void)user;
+	SCANNED_CHECK(query->muted && "no query is left");
 }
 
 static inline void scanned_expect_same(const struct scanned *a, const struct scanned *b)

@@ -500,25 +500,6 @@ Test(sessions_end, works_while_the_session_starts)
 	cr_expect_eq(count_directories(), 0);
 }
 
-Test(sessions_end, unfinished_end_is_repeated_by_the_next_server)
-{
-	struct session *s = start("s");
-	struct memory_holder *h = holder(s);
-	struct waiter w;
-	h->mute = true;
-	sessions_end(&t.sessions, s, make_waiter(&w));
-	close_table();
-	cr_expect_eq(w.error, -ECANCELED);
-	cr_expect_eq(count_directories(), 1);
-	h->mute = false;
-	open_table();
-	cr_assert_eq(sessions_adopt(&t.sessions), 1);
-	cr_expect_null(sessions_find(&t.sessions, "s"));
-	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
-	cr_expect_eq(memory_holders_count(), 0);
-	cr_expect_eq(count_directories(), 0);
-}
-
 Test(sessions_end, all_sessions)
 {
 	start("a");
@@ -672,26 +653,6 @@ Test(session_size, first_window_counts_then_that_of_the_last_typist)
 	cr_expect_eq(session->presence.count, 1);
 }
 
-Test(session_size, windows_of_viewers_do_not_count)
-{
-	attach(session, &t.a, ROLE_VIEWER, 30, 90);
-	cr_expect(has_size(session, 24, 80));
-	cr_expect_eq(holder(session)->resizes, 0);
-}
-
-Test(session_size, smallest_is_the_fewest_rows_and_columns)
-{
-	attach(session, &t.a, ROLE_DRIVER, 30, 100);
-	attach(session, &t.b, ROLE_DRIVER, 40, 90);
-	cr_assert_eq(session_set_size_policy(session, SIZE_SMALLEST, 0, 0), 0);
-	cr_expect(has_size(session, 30, 90));
-	attach(session, &t.c, ROLE_DRIVER, 20, 200);
-	cr_expect(has_size(session, 20, 90));
-	session_detach(session, &t.c.viewer);
-	cr_expect(has_size(session, 30, 90));
-	cr_expect_eq(session_resize(session, 10, 10), -EPERM);
-}
-
 Test(session_size, fixed_ignores_windows)
 {
 	attach(session, &t.a, ROLE_OWNER, 30, 90);
@@ -734,6 +695,8 @@ Test(session_size, policy_owner_uses_only_the_owners_windows)
 	cr_assert_eq(session_set_size_policy(session, SIZE_OWNER, 0, 0), 0);
 	cr_assert_eq(type(session, &t.b, "x"), 0);
 	cr_expect(has_size(session, 30, 90));
+	cr_expect_eq(session_resize(session, 10, 10), -EPERM);
+	cr_assert_eq(session_set_size_policy(session, SIZE_SMALLEST, 0, 0), 0);
 	cr_expect_eq(session_resize(session, 10, 10), -EPERM);
 }
 

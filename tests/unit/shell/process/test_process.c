@@ -262,32 +262,26 @@ Test(process, runs_and_ends)
 
 Test(process, refused_options)
 {
+	const struct {
+		struct process_options o;
+		int rc;
+	} cases[] = {
+		{{.id = "../x", .command = "true"}, -EINVAL},
+		{{.id = "kill-all", .command = "true"}, -EINVAL},
+		{{.id = "a", .command = "a\0b", .command_length = 3}, -EINVAL},
+		{{.id = "a", .command = "\xff"}, -EILSEQ},
+		{{.id = "a", .command = "true", .command_length = PROCESS_COMMAND_MAX + 1}, -E2BIG},
+		{{.id = "a", .command = "true", .cwd = "/no/such/directory"}, -ENOENT},
+		{{.id = "a", .command = "true", .cwd = "/dev/null"}, -ENOTDIR},
+		{{.id = "a", .command = "true", .cwd = "relative"}, -EINVAL},
+	};
 	struct process_options o = {.id = "a", .command = "true"};
-	static const char nul[] = "a\0b";
-	o.id = "../x";
-	cr_assert_eq(try(&o), -EINVAL);
-	o.id = "kill-all";
-	cr_assert_eq(try(&o), -EINVAL);
-	o.id = "a";
-	o.command = nul;
-	o.command_length = 3;
-	cr_assert_eq(try(&o), -EINVAL);
-	o.command = "\xff";
-	o.command_length = 1;
-	cr_assert_eq(try(&o), -EILSEQ);
-	o.command = "true";
-	o.command_length = PROCESS_COMMAND_MAX + 1;
-	cr_assert_eq(try(&o), -E2BIG);
-	o.command_length = 4;
-	o.cwd = "/no/such/directory";
-	cr_assert_eq(try(&o), -ENOENT);
-	o.cwd = "/dev/null";
-	cr_assert_eq(try(&o), -ENOTDIR);
-	o.cwd = "relative";
-	cr_assert_eq(try(&o), -EINVAL);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct process_options refused = cases[i].o;
+		cr_assert_eq(try(&refused), cases[i].rc, "case %zu", i);
+	}
 	cr_assert_eq(count_directories(), 0);
 	start((struct process_options){.id = "a", .command = "sleep 1000"});
-	o.cwd = NULL;
 	cr_assert_eq(try(&o), -EEXIST);
 	for (const char *id = "bcd"; *id; id++)
 		start((struct process_options){.id = (char[]){*id, 0}, .command = "sleep 1000"});

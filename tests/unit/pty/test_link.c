@@ -141,24 +141,6 @@ Test(link_start, directory_of_a_running_holder_is_refused_and_unchanged)
 	cr_assert(h.failed && h.stage == REPORT_SETUP && h.error == -EEXIST);
 }
 
-Test(link_write, keystrokes_arrive_in_order)
-{
-	held_start(&h);
-	for (int i = 0; i < 50; i++) {
-		char text[40];
-		snprintf(text, sizeof text, "echo n$((%d+0))\n", i);
-		held_type(&h, text);
-	}
-	held_expect(&h, "n49\r\n");
-	const char *at = h.text;
-	for (int i = 0; i < 50; i++) {
-		char text[40];
-		snprintf(text, sizeof text, "n%d\r\n", i);
-		at = strstr(at, text);
-		cr_assert_not_null(at, "%s is missing or out of order", text);
-	}
-}
-
 Test(link_write, input_waits_for_a_slow_reader_and_is_not_lost)
 {
 	enum { LENGTH = 1 << 20 };

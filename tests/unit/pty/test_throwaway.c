@@ -320,17 +320,6 @@ Test(throwaway, last_bytes_are_readable_when_the_command_has_ended)
 	}
 }
 
-Test(throwaway, background_job_delays_nothing_and_lives_on)
-{
-	for (int terminals = 0; terminals < 2; terminals++) {
-		struct throwaway_options o = options("sleep 100 & echo $!", terminals);
-		run(&o);
-		pid_t pid = (pid_t)strtol(got.text[0], NULL, 10);
-		cr_assert_gt(pid, 1);
-		cr_expect_eq(kill(pid, SIGKILL), 0, "the background job lives");
-	}
-}
-
 /* Read two pids that the command prints. */
 static void read_pids(int fd, pid_t ret_pids[2])
 {

@@ -451,8 +451,8 @@ static void send_message(int fd, enum wire_type type, uint32_t a, uint32_t b)
 	cr_assert_eq(send(fd, &m, sizeof m, MSG_NOSIGNAL), (ssize_t)sizeof m);
 }
 
-/* Receive a message; *ret_fds gets the number of descriptors that came with it (they are closed here). */
-static struct wire_message receive_message(int fd, size_t *ret_fds)
+/* Receive a message, and close the descriptors that came with it. */
+static struct wire_message receive_message(int fd)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(32 * sizeof(int))];
 	struct wire_message m = {0};
@@ -461,17 +461,14 @@ static struct wire_message receive_message(int fd, size_t *ret_fds)
 		.msg_iovlen = 1,
 		.msg_control = control,
 		.msg_controllen = sizeof control};
-	size_t count = 0;
 	cr_assert_eq(recvmsg(fd, &message, MSG_CMSG_CLOEXEC), (ssize_t)sizeof m);
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
 		int fds[32];
-		count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		memcpy(fds, CMSG_DATA(c), count * sizeof(int));
 		for (size_t i = 0; i < count; i++)
 			close(fds[i]);
 	}
-	if (ret_fds)
-		*ret_fds = count;
 	cr_assert_eq(m.magic, WIRE_MAGIC);
 	return m;
 }
@@ -479,7 +476,7 @@ static struct wire_message receive_message(int fd, size_t *ret_fds)
 static struct wire_message call(int fd, enum wire_type type, uint32_t a, uint32_t b)
 {
 	send_message(fd, type, a, b);
-	struct wire_message m = receive_message(fd, NULL);
+	struct wire_message m = receive_message(fd);
 	cr_assert_eq(m.type, type);
 	cr_assert_eq(m.serial, 77);
 	return m;
@@ -488,7 +485,7 @@ static struct wire_message call(int fd, enum wire_type type, uint32_t a, uint32_
 static void attach(int fd)
 {
 	send_message(fd, WIRE_ATTACH, 0, 0);
-	receive_message(fd, NULL);
+	receive_message(fd);
 }
 
 static void end_by(int fd)
@@ -526,29 +523,13 @@ Test(holder_wire, hello_does_not_take_over)
 	close(fd);
 }
 
-Test(holder_wire, second_attach_takes_over_and_the_first_connection_is_notified)
-{
-	size_t fds;
-	held_start(&h);
-	int fd = connect_holder();
-	send_message(fd, WIRE_ATTACH, 0, 0);
-	struct wire_message m = receive_message(fd, &fds);
-	cr_assert_eq(m.status, 0);
-	cr_assert_eq(fds, WIRE_FDS);
-	cr_assert(LOOP_UNTIL(&h.loop, h.lost));
-	cr_assert(h.taken);
-	cr_assert_eq(call(fd, WIRE_RESIZE, 30, 90).status, 0);
-	end_by(fd);
-	close(fd);
-}
-
 Test(holder_wire, owner_may_attach_again)
 {
 	held_run(&h, "read x");
 	int fd = connect_holder();
 	attach(fd);
 	send_message(fd, WIRE_ATTACH, 0, 0);
-	struct wire_message m = receive_message(fd, NULL);
+	struct wire_message m = receive_message(fd);
 	cr_assert_eq(m.type, WIRE_ATTACH, "not WIRE_TAKEN");
 	end_by(fd);
 	close(fd);
@@ -624,7 +605,7 @@ Test(holder_wire, longer_message_of_a_newer_server_is_accepted)
 	held_start(&h);
 	int fd = connect_holder();
 	cr_assert_eq(send(fd, &message, sizeof message, 0), (ssize_t)sizeof message);
-	struct wire_message m = receive_message(fd, NULL);
+	struct wire_message m = receive_message(fd);
 	cr_assert(m.type == WIRE_HELLO && m.serial == 3 && m.version == WIRE_VERSION);
 	close(fd);
 }
@@ -915,30 +896,29 @@ Test(holder_starter, shell_has_its_terminal_pid_and_status)
 	cr_assert(WIFSIGNALED(exit.status) && WTERMSIG(exit.status) == SIGUSR1);
 }
 
+static void expect_failure(const char *const *wrapper, const char *shell, enum report_stage stage)
+{
+	const char *const argv[] = {shell, NULL};
+	const struct spawn_options o = {.wrapper = (char *const *)(uintptr_t)wrapper};
+	cr_assert_eq(held_try(&h, &o, argv), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
+	cr_assert(h.failed);
+	cr_assert_eq(h.stage, stage);
+}
+
 Test(holder_starter, shell_that_cannot_be_executed_is_reported)
 {
 	held_init(&h);
 	const char *const wrapper[] = {held_holder(), STARTER_OPTION, "--directory", h.folder.path,
 		"--cwd", "/", "--", NULL};
-	const char *const argv[] = {"/nonexistent/shell", NULL};
-	const struct spawn_options o = {.wrapper = (char *const *)(uintptr_t)wrapper};
-	cr_assert_eq(held_try(&h, &o, argv), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
-	cr_assert(h.failed);
-	cr_assert_eq(h.stage, REPORT_EXEC);
+	expect_failure(wrapper, "/nonexistent/shell", REPORT_EXEC);
 	cr_assert_eq(h.error, -ENOENT);
 }
 
 Test(holder_starter, starter_that_cannot_be_run_is_reported)
 {
 	held_init(&h);
-	const char *const wrapper[] = {"/bin/false", NULL};
-	const char *const argv[] = {"bash", NULL};
-	const struct spawn_options o = {.wrapper = (char *const *)(uintptr_t)wrapper};
-	cr_assert_eq(held_try(&h, &o, argv), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
-	cr_assert(h.failed);
-	cr_assert_eq(h.stage, REPORT_SETUP);
+	expect_failure((const char *const[]){"/bin/false", NULL}, "bash", REPORT_SETUP);
 }
 
 Test(holder_starter, new_shell_follows_in_the_last_directory)

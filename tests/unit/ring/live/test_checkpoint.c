@@ -212,15 +212,6 @@ Test(checkpoint_torn, a_wrong_byte_anywhere_gives_the_older_one)
 	cr_assert_str_eq(find_text(), newest);
 }
 
-Test(checkpoint_torn, none_is_found_if_both_are_wrong)
-{
-	cr_assert(save(1, "one"));
-	cr_assert(save(2, "two"));
-	for (unsigned i = 0; i < 2; i++)
-		slot(i)[HEAD] ^= 1;
-	cr_assert_null(find_text());
-}
-
 /* The server was killed while it wrote: the number is 0 then. */
 Test(checkpoint_torn, number_0_is_invalid)
 {
@@ -243,25 +234,6 @@ Test(checkpoint_torn, next_one_overwrites_the_torn_slot)
 	cr_assert_str_eq(find_text(), "four");
 	set(slot(0) + NUMBER, 0);
 	cr_assert_str_eq(find_text(), "two", "slot 1 was never torn");
-}
-
-Test(checkpoint_torn, half_written_bytes_are_detected)
-{
-	struct checkpoint c;
-	size_t room = checkpoint_capacity(&control);
-	char *a = malloc(room), *b = malloc(room);
-	memset(a, 'a', room);
-	memset(b, 'b', room);
-	cr_assert(save(1, "older"));
-	cr_assert(checkpoint_write(&control,
-		&(struct checkpoint){.offset = 2, .rows = 1, .cols = 1, .bytes = a, .length = room}));
-	cr_assert(find_checkpoint(&control, &c));
-	cr_assert_eq(c.offset, 2);
-	/* As if the number had been written to memory before the rest. */
-	memcpy(slot(1) + HEAD, b, room / 2);
-	cr_assert_str_eq(find_text(), "older");
-	free(a);
-	free(b);
 }
 
 Test(checkpoint_torn, wrong_lengths_are_never_used)

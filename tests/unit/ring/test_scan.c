@@ -316,17 +316,61 @@ Test(scan_feed, offsets_are_absolute)
 	scanned_finish(&s);
 }
 
-/* prefix, count times c, suffix; with a few cuts. */
-static void expect_long(
-	const char *prefix, char c, size_t count, const char *suffix, const char *want)
+/* Output too long for the table above: prefix, count times c, suffix. */
+static const struct long_example {
+	const char *name, *prefix;
+	char c;
+	size_t count;
+	const char *suffix, *want;
+} long_examples[] = {
+	{"longest sequence", "\x1b[", '0', SCAN_SEQUENCE_MAX - 3, "c", "0+1024"},
+	{"longer sequence", "\x1b[", '0', SCAN_SEQUENCE_MAX - 2, "c", "0+1025m"},
+	{"much longer sequence", "\x1b[", '0', 5000, "c", "0+5003m"},
+	{"longer sequence that is no query", "\x1b[", '1', 2000, "m", "0+2003m"},
+	{"controls inside an escape", "\x1b", '\r', 2000, "[6nx", "0+2004m"},
+	{"longest string", "\x1b]10;", 'x', SCAN_STRING_MAX - 7, "?\a", "0+8192s"},
+	{"longer string", "\x1b]10;", 'x', SCAN_STRING_MAX - 6, "?\a", "0+8193sm"},
+	{"much longer string", "\x1b]10;?", 'x', 20000, "\x1b\\", "0+20008sm"},
+	{"longer DCS", "\x1bP+q", '4', 20000, "\x1b\\", "0+20006sm"},
+	{"longer APC", "\x1b_G", '?', 20000, "\x1b\\", "0+20005sm"},
+	{"title, which is no query", "\x1b]0;", 'x', 20000, "?\a", ""},
+	{"sixel, which is no query", "\x1bPq", '?', 20000, "\x1b\\", ""},
+	{"clipboard, which is no query", "\x1b]52;c;", 'A', 20000, "\a", ""},
+	{"sequence ends at CAN", "\x1b[", '1', 2000, "\x18\x1b[6n", "0+2002m 2003+4"},
+	{"sequence ends at ESC", "\x1b[", '1', 2000, "\x1b[6n", "0+2002m 2002+4e"},
+	{"string ends at CAN", "\x1b]10;", 'x', 9000, "\x18\x1b[6n", "0+9005sm 9006+4"},
+	{"string ends at ESC", "\x1b]10;", 'x', 9000, "\x1b[6n", "0+9005sm 9005+4e"},
+	{"string ends at ESC before C1", "\x1b]10;", 'x', 9000,
+		"\x1b\xc2\x9b"
+		"6n",
+		"0+9005sm 9006+4e"},
+	{"sequence ends where C1 begins", "\x1b[", '1', 2000,
+		"\xc2\x9b"
+		"6n",
+		"0+2002m 2002+4e"},
+	{"string ends where C1 begins", "\x1b]10;", 'x', 9000,
+		"\xc2\x9b"
+		"6n",
+		"0+9005sm 9005+4e"},
+	/* Its first byte is hidden too: xterm.js does not print the character either. */
+	{"sequence ends at a character", "\x1b[", '1', 2000, "\xc3\xa9\x1b[6n", "0+2003m 2004+4"},
+	{"sequence becomes ignored", "\x1b[", '1', 2000, "?\xc3\xa9m\x1b[6n", "0+2006m 2006+4"},
+	{"string becomes ignored", "\x1bP", '1', 9000, "?\xc3\xa9q\x1b\\\x1b[6n", "0+9008sm 9008+4"},
+	{"header of a string ends at a character", "\x1bP", '1', 9000, "\xc3\xa9\x1b[6n",
+		"0+9003sm 9004+4"},
+	{"ignored sequence is unchanged", "\x1b[1?", '1', 5000, "c", ""},
+	{"ignored string is unchanged", "\x1bP1?", '1', 20000, "$q\x1b\\", ""},
+};
+
+static void expect_long(const struct long_example *e)
 {
-	size_t before = strlen(prefix), length = before + count + strlen(suffix);
+	size_t before = strlen(e->prefix), length = before + e->count + strlen(e->suffix);
 	char *in = malloc(length + 1);
-	memcpy(in, prefix, before);
-	memset(in + before, c, count);
-	strcpy(in + before + count, suffix);
-	const size_t cuts[] = {0, 1, before, before + 1, before + count / 2, 1023, 1024, 1025, 8191,
-		8192, 8193, before + count, length - 2, length - 1};
+	memcpy(in, e->prefix, before);
+	memset(in + before, e->c, e->count);
+	strcpy(in + before + e->count, e->suffix);
+	const size_t cuts[] = {0, 1, before, before + 1, before + e->count / 2, 1023, 1024, 1025,
+		8191, 8192, 8193, before + e->count, length - 2, length - 1};
 	for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
 		struct scanned s;
 		size_t cut = cuts[i] < length ? cuts[i] : length;
@@ -334,103 +378,18 @@ static void expect_long(
 		scanned_feed(&s, in, cut);
 		scanned_feed(&s, in + cut, length - cut);
 		char *text = ranges_text(&s);
-		cr_expect_str_eq(text, want, "cut at %zu: %s instead of %s", cut, text, want);
+		cr_expect_str_eq(text, e->want, "%s, cut at %zu: %s instead of %s", e->name, cut,
+			text, e->want);
 		free(text);
 		scanned_finish(&s);
 	}
 	free(in);
 }
 
-Test(scan_limits, longest_query_is_a_query)
+Test(scan_limits, longer_queries_are_muted_and_other_output_is_unchanged)
 {
-	expect_long("\x1b[", '0', SCAN_SEQUENCE_MAX - 3, "c", "0+1024");
-}
-
-Test(scan_limits, longer_sequence_is_muted)
-{
-	expect_long("\x1b[", '0', SCAN_SEQUENCE_MAX - 2, "c", "0+1025m");
-	expect_long("\x1b[", '0', 5000, "c", "0+5003m");
-}
-
-Test(scan_limits, longer_sequence_is_muted_whatever_it_is)
-{
-	expect_long("\x1b[", '1', 2000, "m", "0+2003m");
-}
-
-Test(scan_limits, controls_make_an_escape_too_long)
-{
-	expect_long("\x1b", '\r', 2000, "[6nx", "0+2004m");
-}
-
-Test(scan_limits, longest_string_is_a_query)
-{
-	expect_long("\x1b]10;", 'x', SCAN_STRING_MAX - 7, "?\a", "0+8192s");
-}
-
-Test(scan_limits, longer_string_is_muted)
-{
-	expect_long("\x1b]10;", 'x', SCAN_STRING_MAX - 6, "?\a", "0+8193sm");
-	expect_long("\x1b]10;?", 'x', 20000, "\x1b\\", "0+20008sm");
-	expect_long("\x1bP+q", '4', 20000, "\x1b\\", "0+20006sm");
-	expect_long("\x1b_G", '?', 20000, "\x1b\\", "0+20005sm");
-}
-
-Test(scan_limits, long_strings_that_are_no_queries_are_unchanged)
-{
-	expect_long("\x1b]0;", 'x', 20000, "?\a", "");
-	expect_long("\x1bPq", '?', 20000, "\x1b\\", "");
-	expect_long("\x1b]52;c;", 'A', 20000, "\a", "");
-}
-
-Test(scan_limits, muted_sequence_ends_at_an_abort)
-{
-	expect_long("\x1b[", '1', 2000, "\x18\x1b[6n", "0+2002m 2003+4");
-	expect_long("\x1b[", '1', 2000, "\x1b[6n", "0+2002m 2002+4e");
-	expect_long("\x1b]10;", 'x', 9000, "\x18\x1b[6n", "0+9005sm 9006+4");
-}
-
-Test(scan_limits, muted_string_ends_at_any_escape)
-{
-	expect_long("\x1b]10;", 'x', 9000, "\x1b[6n", "0+9005sm 9005+4e");
-	expect_long("\x1b]10;", 'x', 9000,
-		"\x1b\xc2\x9b"
-		"6n",
-		"0+9005sm 9006+4e");
-}
-
-Test(scan_limits, muted_sequence_ends_where_a_c1_begins)
-{
-	expect_long("\x1b[", '1', 2000,
-		"\xc2\x9b"
-		"6n",
-		"0+2002m 2002+4e");
-	expect_long("\x1b]10;", 'x', 9000,
-		"\xc2\x9b"
-		"6n",
-		"0+9005sm 9005+4e");
-}
-
-Test(scan_limits, muted_sequence_ends_at_a_character)
-{
-	/* Its first byte is hidden too: xterm.js does not print the character either. */
-	expect_long("\x1b[", '1', 2000, "\xc3\xa9\x1b[6n", "0+2003m 2004+4");
-}
-
-Test(scan_limits, muted_sequence_may_be_ignored)
-{
-	expect_long("\x1b[", '1', 2000, "?\xc3\xa9m\x1b[6n", "0+2006m 2006+4");
-	expect_long("\x1bP", '1', 9000, "?\xc3\xa9q\x1b\\\x1b[6n", "0+9008sm 9008+4");
-}
-
-Test(scan_limits, header_of_a_string_ends_at_a_character)
-{
-	expect_long("\x1bP", '1', 9000, "\xc3\xa9\x1b[6n", "0+9003sm 9004+4");
-}
-
-Test(scan_limits, ignored_sequence_is_unchanged)
-{
-	expect_long("\x1b[1?", '1', 5000, "c", "");
-	expect_long("\x1bP1?", '1', 20000, "$q\x1b\\", "");
+	for (size_t i = 0; i < sizeof long_examples / sizeof *long_examples; i++)
+		expect_long(&long_examples[i]);
 }
 
 Test(scan_limits, too_long_is_hidden_but_not_held_back)

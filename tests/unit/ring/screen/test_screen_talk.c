@@ -114,21 +114,6 @@ static const struct exchange answers[] = {
 	{"malformed queries", "\x1b[6?n\x1b[$0p\x1b[??c", ""},
 };
 
-static void expect_answer(const struct exchange *e, size_t cut)
-{
-	drawn_set_up();
-	drawn_feed(&d, e->in, cut, SIZE_MAX);
-	drawn_feed(&d, e->in + cut, strlen(e->in + cut), SIZE_MAX);
-	cr_expect_str_eq(d.replies.bytes, e->want, "%s, cut at %zu", e->name, cut);
-}
-
-Test(screen_reply, replies_at_every_cut, .timeout = 60)
-{
-	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
-		for (size_t cut = 0; cut <= strlen(answers[i].in); cut++)
-			expect_answer(&answers[i], cut);
-}
-
 static const struct exchange events[] = {
 	{"bell", "a\a", "2 bell\n"},
 	{"title and icon", "\x1b]0;vi\a", "7 title vi\n7 icon vi\n"},
@@ -164,20 +149,28 @@ static const struct exchange events[] = {
 	{"aborted ones", "\x1b]0;a\x18\x1b]9;a\x1a\x1b]0;a\xc2\x84", ""},
 };
 
-static void expect_event(const struct exchange *e, size_t cut)
+/* got: replies or events of d. */
+static void expect_at_every_cut(
+	const struct exchange *all, size_t count, const struct drawn_text *got)
 {
-	drawn_set_up();
-	drawn_feed(&d, e->in, cut, SIZE_MAX);
-	drawn_feed(&d, e->in + cut, strlen(e->in + cut), SIZE_MAX);
-	cr_expect_str_eq(
-		d.events.bytes, e->want, "%s, cut at %zu: %s", e->name, cut, d.events.bytes);
+	for (const struct exchange *e = all; e < all + count; e++)
+		for (size_t cut = 0; cut <= strlen(e->in); cut++) {
+			drawn_set_up();
+			drawn_feed(&d, e->in, cut, SIZE_MAX);
+			drawn_feed(&d, e->in + cut, strlen(e->in + cut), SIZE_MAX);
+			cr_expect_str_eq(got->bytes, e->want, "%s, cut at %zu: %s", e->name, cut,
+				got->bytes);
+		}
+}
+
+Test(screen_reply, replies_at_every_cut, .timeout = 60)
+{
+	expect_at_every_cut(answers, sizeof answers / sizeof *answers, &d.replies);
 }
 
 Test(screen_event, events_at_every_cut, .timeout = 60)
 {
-	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-		for (size_t cut = 0; cut <= strlen(events[i].in); cut++)
-			expect_event(&events[i], cut);
+	expect_at_every_cut(events, sizeof events / sizeof *events, &d.events);
 }
 
 Test(screen_event, offsets_are_absolute)

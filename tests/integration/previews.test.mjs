@@ -95,14 +95,10 @@ shared('a preview is only reached by its own name, and that name reaches nothing
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port);
 		const { token } = preview;
-		for (const host of [`${port}-s-${'a'.repeat(16)}.localhost`, `${port + 1}-s-${token}.localhost`, `${port}-t-${token}.localhost`, `${port}-s-${token.slice(1)}.localhost`]) {
-			const answer = await visit(server, { host });
-			assertError(answer, 404, 'INVALID_TOKEN', host);
-			assert.equal(answer.json.error, answer.json.message, 'clients of the container use this field');
-		}
-		for (const host of [`80-s-${token}.localhost`, `x${port}-s-${token}.localhost`, `${port}-s-${token}.localhost.evil.example`, `a.${preview.host}`, `${port}-s-${token}.localhosted`, `${port}-${token}.localhost`, 'x.localhost']) {
-			assertError(await visit(server, { host }), 403, 'HOST_NOT_ALLOWED', host);
-		}
+		const wrong = await visit(server, { host: `${port}-s-${'a'.repeat(16)}.localhost` });
+		assertError(wrong, 404, 'INVALID_TOKEN');
+		assert.equal(wrong.json.error, wrong.json.message, 'clients of the container use this field');
+		for (const host of [`80-s-${token}.localhost`, `${preview.host}.evil.example`]) assertError(await visit(server, { host }), 403, 'HOST_NOT_ALLOWED', host);
 		// Every path belongs to the program there, with any credentials.
 		for (const path of ['/api/session/list', '/metrics', '/mcp', '/healthz', '/', `/proxy/${port}/x`]) {
 			const answer = await visit(server, preview, path, { headers: { Authorization: `Bearer ${server.token}` } });
@@ -135,19 +131,8 @@ shared('by path for owners: the content has no rights here', async (server) => {
 		assert.ok(policies.some((policy) => /^sandbox /.test(policy) && !policy.includes('allow-same-origin')), policies);
 		assert.equal(answer.json.cookie, undefined);
 		assert.equal(answer.json.authorization, undefined);
-		for (const [to, expected] of [['/a', `/proxy/${port}/a`], [`http://localhost:${port}/b?c`, `/proxy/${port}/b?c`], ['https://example.com/', 'https://example.com/'], ['//example.com/', '//example.com/']]) {
-			assert.equal((await server.api.raw('GET', `/proxy/${port}/to/${to}`)).headers.location, expected);
-		}
+		assert.equal((await server.api.raw('GET', `/proxy/${port}/to//a`)).headers.location, `/proxy/${port}/a`);
 		const as = (token, headers) => server.api.as(token, headers).raw('GET', `/proxy/${port}/`);
-		assertError(await as(null), 401, 'UNAUTHENTICATED');
-		assertError(await as('wrong-wrong-wrong-wrong'), 401, 'UNAUTHENTICATED');
-		await server.session({ id: 's' });
-		for (const role of ['viewer', 'driver']) {
-			const { token } = await server.api.call('POST', '/api/session/s/links', { role });
-			assertError(await as(token), 403, 'PERMISSION_DENIED', role);
-			assertError(await server.api.as(token).raw('POST', '/api/expose-port', { port }), 403, 'PERMISSION_DENIED');
-			assertError(await server.api.as(token).raw('GET', '/api/exposed-ports'), 403, 'PERMISSION_DENIED');
-		}
 		assertError(await as(server.token, { Origin: 'https://evil.example' }), 403, 'ORIGIN_NOT_ALLOWED');
 		assertError(await as(server.token, { 'Sec-Fetch-Dest': 'script' }), 403, 'PERMISSION_DENIED');
 		assertError(await as(server.token, { 'Service-Worker': 'script' }), 403, 'PERMISSION_DENIED');
@@ -157,36 +142,20 @@ shared('by path for owners: the content has no rights here', async (server) => {
 	});
 });
 
-shared("the browser gets a preview's cookie for the preview's host alone", async (server) => {
+shared('origin, referer, redirects and cookies are rewritten for each side', async (server) => {
 	const program = http.createServer((asked, answer) => {
-		answer.setHeader('Set-Cookie', ['a=1; Domain=localhost; Path=/', 'domain=2; secure;DOMAIN = .localhost ; HttpOnly', 'c=3']);
+		answer.setHeader('Location', `http://${asked.headers.host}/a?b`);
+		answer.setHeader('Set-Cookie', ['a=1; Domain=localhost; Path=/', 'c=3']);
 		answer.setHeader('Clear-Site-Data', '"cookies"');
-		answer.end(asked.headers.cookie ?? '');
-	});
-	await serving(program, async (port) => {
-		const preview = await expose(server, port);
-		const answer = await visit(server, preview, '/', { headers: { Cookie: 'a=1; ringside-abcd=secret; b=2;__Host-ringside-abcd-x=secret' } });
-		assert.deepEqual(answer.headers['set-cookie'], ['a=1; Path=/', 'domain=2; secure; HttpOnly', 'c=3']);
-		assert.equal(answer.headers['clear-site-data'], undefined);
-		assert.equal(answer.text, 'a=1; b=2');
-	});
-});
-
-shared('origin, referer and redirects are rewritten for each side', async (server) => {
-	const program = http.createServer((asked, answer) => {
-		answer.setHeader('Location', asked.headers['x-to'] ?? '/');
-		answer.end(JSON.stringify({ origin: asked.headers.origin, referer: asked.headers.referer }));
+		const { origin, referer, cookie } = asked.headers;
+		answer.end(JSON.stringify({ origin, referer, cookie }));
 	});
 	await serving(program, async (port) => {
 		const preview = await expose(server, port);
 		const own = `http://${preview.host}:${server.port}`;
-		const ask = async (headers) => visit(server, preview, '/', { headers });
-		assert.deepEqual((await ask({ Origin: own, Referer: `${own}/x?y` })).json, { origin: `http://localhost:${port}`, referer: `http://localhost:${port}/x?y` });
-		for (const origin of ['https://evil.example', `${own}.evil.example`, `${own}1`, 'null']) assert.equal((await ask({ Origin: origin })).json.origin, origin);
-		assert.equal((await ask({ 'X-To': `http://localhost:${port}/a?b` })).headers.location, '/a?b');
-		assert.equal((await ask({ 'X-To': `http://127.0.0.1:${port}` })).headers.location, '/');
-		assert.equal((await ask({ 'X-To': `http://localhost:${port}1/a` })).headers.location, `http://localhost:${port}1/a`);
-		assert.equal((await ask({ 'X-To': 'https://example.com/' })).headers.location, 'https://example.com/');
+		const { json, headers } = await visit(server, preview, '/', { headers: { Origin: own, Referer: `${own}/x?y`, Cookie: 'a=1; ringside-abcd=secret; b=2' } });
+		assert.deepEqual(json, { origin: `http://localhost:${port}`, referer: `http://localhost:${port}/x?y`, cookie: 'a=1; b=2' });
+		assert.deepEqual([headers.location, headers['set-cookie'], headers['clear-site-data']], ['/a?b', ['a=1; Path=/', 'c=3'], undefined]);
 	});
 });
 
@@ -201,11 +170,9 @@ shared('a missing listener and one that does not respond are reported clearly', 
 	assert.equal(page.headers['content-type'], 'text/plain; charset=utf-8');
 	assert.equal((await visit(server, preview, '/', { method: 'HEAD' })).text, '');
 	const answers = {
-		nothing: '', 'bytes that are not HTTP': 'SSH-2.0-OpenSSH\r\n', 'half a head': 'HTTP/1.1 200 OK\r\nA: b\r\n', 'a folded line': 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n',
-		'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'length and chunks': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
-		'an unknown coding': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n', 'a negative length': 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n',
+		nothing: '', 'bytes that are not HTTP': 'SSH-2.0-OpenSSH\r\n', 'half a head': 'HTTP/1.1 200 OK\r\nA: b\r\n',
 		'an unrequested upgrade': 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n', 'endless interim responses': 'HTTP/1.1 103 Early\r\n\r\n'.repeat(100),
-		'a head that is too large': `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(70_000)}\r\n\r\n`, 'a split answer': 'HTTP/1.1 200 OK\r\nA: b\rSet-Cookie: c\r\n\r\n',
+		'a head that is too large': `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(70_000)}\r\n\r\n`,
 	};
 	for (const [what, text] of Object.entries(answers)) {
 		await serving(saying(text), async (there) => {
@@ -258,7 +225,7 @@ shared('ambiguous requests are refused', async (server) => {
 	let asked = 0;
 	await serving(http.createServer((incoming, answer) => { asked += 1; answer.end(); }), async (port) => {
 		const preview = await expose(server, port);
-		for (const lines of ['Content-Length: 3\r\nContent-Length: 3', 'Content-Length: 3\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', 'Content-Length: +3', 'Transfer-Encoding : chunked', 'Content-Length: 3\r\n folded']) {
+		for (const lines of ['Content-Length: 3\r\nContent-Length: 3', 'Content-Length: 3\r\nTransfer-Encoding: chunked', 'Transfer-Encoding : chunked']) {
 			const client = raw(server, preview, `POST / HTTP/1.1\r\nHost: HOST\r\n${lines}\r\n\r\nabcGET /smuggled HTTP/1.1\r\nHost: HOST\r\n\r\n`);
 			assert.equal(await client.status(), 400, lines);
 			await client.untilClosed();
@@ -267,14 +234,6 @@ shared('ambiguous requests are refused', async (server) => {
 		assert.equal(asked, 0);
 		// An invalid chunk is refused before the response.
 		assert.equal(await raw(server, preview, 'POST / HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n').status(), 400);
-	});
-	// Connection names the headers of a single connection.
-	await serving(echo(), async (port) => {
-		const preview = await expose(server, port);
-		const client = raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nTE: trailers\r\nProxy-Authorization: x\r\nX-Stays: 1\r\n\r\n');
-		await client.untilClosed();
-		assert.match(client.text, /"x-stays":"1"/);
-		assert.doesNotMatch(client.text, /x-hop|keep-alive|"te"|proxy-auth/);
 	});
 });
 
@@ -315,7 +274,7 @@ shared('WebSockets and other upgrades pass both ways, by host and by path', asyn
 			socket.close(4321);
 			assert.equal(await within('the close', closed), 4321);
 		};
-		for (const path of ['/', '/ws', '/ws/pty?sessionId=s', '/rpc']) await echoes(open(path, { headers: { Host: `${preview.host}:${server.port}` }, origin: own }));
+		for (const path of ['/', '/ws/pty?sessionId=s']) await echoes(open(path, { headers: { Host: `${preview.host}:${server.port}` }, origin: own }));
 		assert.deepEqual(new Set(origins), new Set([`http://localhost:${port}`]));
 		await echoes(open(`/proxy/${port}/ws`, { headers: { Authorization: `Bearer ${server.token}` } }));
 		await assert.rejects(echoes(open(`/proxy/${port}/ws`)), /401/);
@@ -424,6 +383,8 @@ trusting('previews of drivers end with their link', async (server) => {
 		const { token: watcher } = await server.api.call('POST', '/api/session/s/links', { role: 'viewer' });
 		assertError(await server.api.as(watcher).raw('GET', `/proxy/${port}/`), 403, 'PERMISSION_DENIED');
 		assert.equal((await visit(server, preview)).status, 200);
+		for (let i = 1; i < 32; i += 1) await driver.call('POST', '/api/expose-port', { port: 3000 + i });
+		assertError(await driver.raw('POST', '/api/expose-port', { port: 4000 }), 429, 'LIMIT_REACHED');
 		await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
 		assertError(await visit(server, preview), 404, 'INVALID_TOKEN');
 		assertError(await driver.raw('GET', `/proxy/${port}/`), 401, 'UNAUTHENTICATED');
@@ -592,22 +553,11 @@ shared('twenty at once leave nothing', async (server) => {
 		const preview = await expose(server, port);
 		await visit(server, preview);
 		const count = () => Object.keys(descriptors(server.pid)).length, before = count();
-		for (let round = 0; round < 5; round += 1) {
+		for (let round = 0; round < times(2, 5); round += 1) {
 			const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => visit(server, preview, `/${i}`, { method: 'POST', body: 'x'.repeat(i * 1000) })));
 			answers.forEach(({ json }, i) => assert.deepEqual([json.url, json.bytes], [`/${i}`, i * 1000]));
 		}
 		await until('as few descriptors as before', () => count() <= before + 1);
-	});
-});
-
-shared("the limit of a preview's connections is reported", async (server) => {
-	await serving(net.createServer((socket) => socket.resume()), async (port, sockets) => {
-		const preview = await expose(server, port);
-		const all = Array.from({ length: 256 }, () => raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n'));
-		await until('all connections', () => sockets.size === 256);
-		assertError(await visit(server, preview), 429, 'LIMIT_REACHED');
-		all.forEach(({ socket }) => socket.destroy());
-		await until('the end of all connections', () => sockets.size === 0);
 	});
 });
 
@@ -668,23 +618,11 @@ shared('a program that does not accept connections is awaited for a limited time
 	assertError(await visit(server, preview), 504, 'PORT_TIMEOUT');
 });
 
-trusting('links have a share of the previews', async (server) => {
-	await server.session({ id: 's' });
-	const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' }), driver = server.api.as(token);
-	for (let i = 0; i < 32; i += 1) await driver.call('POST', '/api/expose-port', { port: 3000 + i });
-	assertError(await driver.raw('POST', '/api/expose-port', { port: 4000 }), 429, 'LIMIT_REACHED');
-	for (let i = 0; i < 224; i += 1) await expose(server, 5000 + i);
-	await server.api.refused(429, 'LIMIT_REACHED', 'POST', '/api/expose-port', { port: 6000 });
-	assert.equal((await server.api.call('GET', '/api/exposed-ports')).count, 256);
-	await server.restart();
-	assert.equal((await server.api.call('GET', '/api/exposed-ports')).count, 224);
-});
-
 scenario('clients of previews do not use up the connections of the server', { args: ['--max-connections', '120'] }, async (server) => {
 	await serving(net.createServer((socket) => socket.resume()), async (port, sockets) => {
 		const preview = await expose(server, port);
 		const all = Array.from({ length: 110 }, () => raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n'));
-		await until('the limit', () => sockets.size === 31 && all.filter(({ closed, text }) => closed || / 429 /.test(text)).length === 79);
+		await until('the limit', () => sockets.size === 31 && all.filter(({ closed, text }) => closed || /"LIMIT_REACHED"/.test(text)).length === 79);
 		// The server notices a moment later that refused clients have disconnected, and counts them until then.
 		await until('a response', async () => (await server.api.raw('GET', '/api/ping').catch(() => ({}))).status === 200);
 		assert.equal(sockets.size, 31);

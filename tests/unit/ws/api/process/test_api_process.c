@@ -1,5 +1,6 @@
 /* Processes; the test plays their supervisor (pty/supervise.h). */
 #include "tests/lib/memory_api.h"
+#include "ws/api/process/port.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -691,6 +692,17 @@ Test(api_process, invalid_ports)
 	cr_expect_eq(memory_api.api.port_watches, 0);
 }
 
+Test(api_process, number_of_port_watches_is_limited)
+{
+	static const struct refused cases[] = {{PORT, "{'port':1}", 429, "LIMIT_REACHED"},
+		{WAIT, "{'for':'port','port':1}", 429, "LIMIT_REACHED"}};
+	start();
+	memory_api.api.port_watches = API_PORT_WATCHES_MAX;
+	EXPECT_REFUSED(cases);
+	cr_expect_eq(memory_api.api.port_watches, API_PORT_WATCHES_MAX);
+	memory_api.api.port_watches = 0;
+}
+
 Test(api_process, port_is_watched_until_its_process_ends)
 {
 	start();
@@ -701,6 +713,22 @@ Test(api_process, port_is_watched_until_its_process_ends)
 	end_command(9 << 8);
 	cr_assert(call_event(c, "process_exited"));
 	cr_expect_eq(call_number(c, "exitCode"), 9);
+	cr_expect_not(call_event(c, NULL));
+	call_end(c);
+	c = memory_api_call(PORT, "{'port':1,'mode':'tcp','processId':'p'}");
+	cr_assert(call_event(c, "watching"));
+	cr_assert(call_event(c, "process_exited"), "it had ended before");
+	call_end(c);
+	cr_expect_eq(memory_api.api.port_watches, 0);
+}
+
+Test(api_process, port_watch_ends_when_its_process_is_removed)
+{
+	start();
+	struct call *c = memory_api_begin(PORT, "{'port':1,'mode':'tcp','processId':'p'}");
+	cr_assert(call_event(c, "watching"));
+	cr_expect_eq(memory_api_status("DELETE /api/process/p?remove=1&graceMs=0", NULL), 200);
+	cr_assert(call_event(c, "error"));
 	cr_expect_not(call_event(c, NULL));
 	call_end(c);
 	cr_expect_eq(memory_api.api.port_watches, 0);

@@ -3,14 +3,16 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 import { metric } from './lib/control.mjs';
-import { descriptors, kill, rssAnon } from './lib/proc.mjs';
+import { descriptors, rssAnon } from './lib/proc.mjs';
 import { Processes } from './lib/process.mjs';
-import { sanitized, scenario } from './lib/server.mjs';
+import { sanitized } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const kept = (name, options, body) => {
 	if (typeof options === 'function') [options, body] = [{}, options];
-	scenario(name, options, (server, t) => body(new Processes(server), server, t));
+	shared(name, options, (server) => body(new Processes(server), server));
 };
 
 const holders = (server) => metric(server, 'process_holders');
@@ -81,43 +83,10 @@ kept('an ended process has no holder and no descriptors, and is reported as befo
 	assert.ok(!readdirSync(path.join(server.dir, 'processes')).some((name) => name.startsWith('a+')));
 });
 
-kept('if the file cannot be written the holder stays, and it is logged once', async (p, server) => {
-	for (const id of ['a', 'b']) await blocked(p, server, id);
-	await until('failures', async () => /ringside_process_keep_failures_total [2-9]/.test(
-		(await server.api.raw('GET', '/metrics')).text));
-	assert.equal(await holders(server), 2);
-	assert.equal(server.stderr.match(/cannot move the output/g).length, 1);
-	const live = [await viewsOf(p, 'a'), await viewsOf(p, 'b')];
-	await server.restart();
-	await until('both holders', async () => await holders(server) === 2);
-	assert.deepEqual([await viewsOf(p, 'a'), await viewsOf(p, 'b')], live);
-	unblock(server, 'a');
-	await letGo(server, 1);
-	unblock(server, 'b');
-	await letGo(server);
-	assert.deepEqual([await viewsOf(p, 'a'), await viewsOf(p, 'b')], live);
-});
-
-kept('a stream that is read while the process ends is complete', async (p, server) => {
-	const command = 'for i in {1..30}; do seq 1 2000; done; echo last';
-	await p.start('sleep 1000', { processId: 'other' });
-	await p.start(`read x; ${command}`, { processId: 'a', stdin: 'pipe' });
-	const streams = Array.from({ length: 5 }, () => p.stream('a'));
-	await p.input('a', { data: '\n' });
-	const wanted = `${Array.from({ length: 2000 }, (_, i) => `${i + 1}\n`).join('').repeat(30)}last\n`;
-	for (const stream of streams) {
-		const events = await eventsToExit(stream);
-		assert.equal(Processes.joined(events, 'stdout'), wanted);
-		assert.equal(events.at(-1).type, 'exit');
-	}
-	await letGo(server, 1);
-	assert.equal((await p.logs('a')).stdout, wanted);
-});
-
 kept('the server is killed at any moment of the move', { timeout: 120_000 }, async (p, server) => {
 	const output = `${'x'.repeat(100)}\n`.repeat(3000);
 	const expected = new Map();
-	for (let round = 0; round < 8; round++) {
+	for (let round = 0; round < times(4, 8); round++) {
 		const ids = Array.from({ length: 4 }, (_, i) => `r${round}.${i}`);
 		await Promise.all(ids.map((id) => p.start(
 			`read x; yes ${'x'.repeat(100)} | head -3000; echo ${id} >&2; exit 4`, { processId: id, stdin: 'pipe' })));
@@ -139,18 +108,6 @@ kept('the server is killed at any moment of the move', { timeout: 120_000 }, asy
 	await letGo(server);
 	assert.equal((await p.list()).length, expected.size);
 	assert.equal(readdirSync(path.join(server.dir, 'processes')).length, expected.size);
-});
-
-kept('a holder that is killed when its process has ended loses nothing', async (p, server) => {
-	await blocked(p, server, 'a');
-	await until('the end of the tree', async () => (await p.get('a')).members === 0);
-	const live = await viewsOf(p, 'a');
-	for (const pid of server.leftovers().filter((each) => each !== server.pid)) kill(pid);
-	unblock(server, 'a');
-	await letGo(server);
-	assert.deepEqual(await viewsOf(p, 'a'), live);
-	await server.restart();
-	assert.deepEqual(await viewsOf(p, 'a'), live);
 });
 
 kept('many ended processes cost almost nothing', { timeout: 120_000, memory: true }, async (p, server) => {

@@ -407,6 +407,14 @@ Test(process, old_ended_processes_are_removed)
 	cr_assert(LOOP_UNTIL(&t.loop, count_directories() == 2));
 	processes_find(&t.processes, "d")->ended_ms -= 3600 * 1000;
 	cr_assert(LOOP_UNTIL(&t.loop, processes_count(&t.processes) == 1));
+	/* One that has left a job is kept, although it ended earlier. */
+	struct process *left = start(
+		(struct process_options){.id = "e", .command = "sleep 1000 & exit"});
+	cr_assert(LOOP_UNTIL(&t.loop, left->ended_ms > 0));
+	left->ended_ms -= 2 * 3600 * 1000;
+	processes_find(&t.processes, "c")->ended_ms -= 3600 * 1000;
+	cr_assert(LOOP_UNTIL(&t.loop, processes_count(&t.processes) == 1));
+	cr_assert_eq(processes_find(&t.processes, "e"), left);
 }
 
 Test(process, meta_is_read_back_or_refused)
@@ -638,6 +646,20 @@ Test(process, kept_process_whose_holder_hangs_can_be_removed)
 	cr_assert(LOOP_UNTIL(&t.loop, processes_idle(&t.processes)));
 	cr_assert_eq(count_directories(), 0);
 	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)), "it is continued and exits, or is killed");
+}
+
+Test(process, failing_disk_is_reported_once)
+{
+	struct process *p[2];
+	for (unsigned i = 0; i < 2; i++)
+		p[i] = start_blocked((struct process_options){
+			.id = (char[]){(char)('a' + i), 0}, .command = "echo x"});
+	cr_assert(LOOP_UNTIL(&t.loop, t.processes.counters.keep_failures > 2));
+	cr_expect_eq(t.complaints, 1);
+	for (unsigned i = 0; i < 2; i++)
+		unblock(p[i]);
+	cr_assert(LOOP_UNTIL(&t.loop, !process_has_holder(p[0]) && !process_has_holder(p[1])));
+	cr_expect_str_eq(output(p[0], STREAMS_STDOUT), "x\n");
 }
 
 Test(process, output_survives_a_killed_holder)

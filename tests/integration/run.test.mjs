@@ -127,7 +127,7 @@ shared('working directory', async (server) => {
 });
 
 shared('long commands', async (server) => {
-	for (const length of [100_000, 131_071, 131_072, 400_000, 1_000_000]) {
+	for (const length of [131_071, 131_072, 1_000_000]) {
 		const command = `#${'x'.repeat(length)}\necho $0 $#; ls -1 /proc/self/fd | wc -l; exit 7`;
 		const answer = await run(server, command);
 		assert.deepEqual([answer.stdout, answer.stderr, answer.exitCode], ['bash 0\n4\n', '', 7], String(length));
@@ -137,19 +137,7 @@ shared('long commands', async (server) => {
 shared('the limit of kept output', async (server) => {
 	const cut = await run(server, 'seq 20000; seq 3 >&2', { maxOutput: 5000 });
 	assert.equal(cut.stdout.length, 5000);
-	assert.equal(cut.truncated.stdout.totalBytes, 108_894);
-	assert.equal(cut.truncated.stdout.omittedBytes, 103_894);
-	assert.equal(cut.truncated.stderr, undefined);
-	const letters = await run(server, `printf '${'€'.repeat(1000)}'`, { maxOutput: 100 });
-	const { omittedBytes, headBytes } = letters.truncated.stdout;
-	assert.match(letters.stdout, /^€+$/, 'the cut is between characters');
-	assert.equal(Buffer.byteLength(letters.stdout) + omittedBytes, 3000);
-	assert.equal(headBytes % 3, 0);
-	assert.equal(letters.lossy, undefined);
-	const none = await run(server, 'echo a', { maxOutput: 0 });
-	assert.deepEqual([none.stdout, none.truncated.stdout.omittedBytes], ['', 2]);
-	const base64 = await run(server, 'seq 1000', { maxOutput: 10, encoding: 'base64' });
-	assert.equal(Buffer.from(base64.stdout, 'base64').toString(), '1\n2\n31000\n');
+	assert.deepEqual(cut.truncated, { stdout: { totalBytes: 108_894, omittedBytes: 103_894, headBytes: 2500 } });
 });
 
 shared('a stream of events', async (server) => {
@@ -178,22 +166,6 @@ shared('a stream of events', async (server) => {
 		.map((each) => Buffer.from(each.data, 'base64'))).toString(), 'é\0');
 });
 
-shared('events come while the command runs', async (server) => {
-	const slow = new Stream(server, '/api/run', { command: 'echo now; while [ ! -e go ]; do sleep 0.05; done; echo later', stream: true });
-	await until('the first output', () => slow.text('stdout') === 'now\n');
-	assert.equal(slow.closed, false);
-	await run(server, 'touch go');
-	assert.equal((await slow.end()).exitCode, 0);
-	assert.equal(slow.text('stdout'), 'now\nlater\n');
-});
-
-shared('a stream whose command takes too long', async (server) => {
-	const stream = new Stream(server, '/api/run', { command: 'echo a; sleep 731', stream: true, timeoutMs: 200 });
-	const last = await stream.end();
-	assert.deepEqual([last.exitCode, last.timedOut], [124, true]);
-	assert.equal(stream.text('stdout'), 'a\n');
-});
-
 shared('a run ends with its client', async (server) => {
 	const stream = new Stream(server, '/api/run', { command: 'echo $$; setsid sleep 741 & sleep 742', stream: true });
 	const pid = await until('the start', () => stream.events[0]?.pid);
@@ -209,7 +181,7 @@ shared('a run ends with its client', async (server) => {
 });
 
 shared('a slow reader misses nothing: the command blocks, and memory does not grow', { timeout: 90_000 }, async (server) => {
-	const pieces = 512;
+	const pieces = times(256, 512);
 	const progress = path.join(server.root, 'progress');
 	const body = JSON.stringify({
 		command: `printf -v piece %${64 << 10}s; for ((i = 0; i < ${pieces}; i++)); do printf %s "$piece"; echo $i >${progress}; done; echo the end >&2`,
@@ -236,7 +208,7 @@ shared('a slow reader misses nothing: the command blocks, and memory does not gr
 	}, { timeout: 60_000 });
 	assert.ok(Number(last) < pieces - 1, last);
 	assert.equal(await activeRuns(server), 1);
-	if (!sanitized()) assert.ok(most - before < 24 << 20, `${(most - before) >> 20} MiB more`);
+	if (!sanitized()) assert.ok(most - before < pieces << 15, `${(most - before) >> 20} MiB more`);
 	// Other requests were served; now it reads.
 	socket.on('data', (chunk) => chunks.push(chunk)).resume();
 	const text = () => Buffer.concat(chunks).toString('latin1');
@@ -259,7 +231,7 @@ shared('many at once leave nothing', { timeout: 90_000 }, async (server) => {
 	await run(server, 'true');
 	const before = Object.keys(descriptors(server.pid)).length;
 	const runs = await metric(server, 'runs_total');
-	const count = times(40, 200);
+	const count = times(20, 200);
 	for (let round = 0; round < 2; round++) {
 		const answers = await Promise.all(Array.from({ length: count }, (_, i) => run(server,
 			`echo ${i}; echo e${i} >&2; exit ${i}`, { streams: both[i % 2] }, { timeout: 60_000 })));
@@ -274,20 +246,16 @@ shared('many at once leave nothing', { timeout: 90_000 }, async (server) => {
 	assert.equal(await metric(server, 'runs_total'), runs + 2 * count);
 });
 
-scenario('commands end with the server', { start: false, mayHaveDied: true }, async (server) => {
-	for (const signal of ['SIGTERM', 'SIGINT']) {
-		await server.start();
-		const stubborn = new Stream(server, '/api/run', {
-			command: 'trap "" TERM; setsid sleep 761 & (trap "" HUP; sleep 762) & echo on; while :; do sleep 763; done', stream: true,
-		});
-		const plain = new Stream(server, '/api/run', { command: 'echo on; sleep 764', streams: 'pipes' });
-		await until('both commands', async () => stubborn.text('stdout') === 'on\n' && (await activeRuns(server)) === 2);
-		const { code } = await server.kill(signal);
-		assert.equal(code, 0);
-		assert.deepEqual(processesNaming(server.root), []);
-		plain.terminate();
-		stubborn.terminate();
-	}
+scenario('commands end with the server', { mayHaveDied: true }, async (server) => {
+	const stubborn = new Stream(server, '/api/run', {
+		command: 'trap "" TERM; setsid sleep 761 & (trap "" HUP; sleep 762) & echo on; while :; do sleep 763; done', stream: true,
+	});
+	const plain = new Stream(server, '/api/run', { command: 'echo on; sleep 764', streams: 'pipes' });
+	await until('both commands', async () => stubborn.text('stdout') === 'on\n' && (await activeRuns(server)) === 2);
+	assert.equal((await server.kill('SIGTERM')).code, 0);
+	assert.deepEqual(processesNaming(server.root), []);
+	plain.terminate();
+	stubborn.terminate();
 });
 
 scenario('runs end with a killed server', async (server) => {
@@ -357,7 +325,7 @@ shared('its stream: a timeout, and the end of its client', async (server) => {
 shared('random commands behave as in bash', { timeout: 600_000 }, async (server) => {
 	const seed = Number(process.env.RINGSIDE_SEED ?? 1);
 	const random = randomOf(seed);
-	const commands = Array.from({ length: times(75, 4000, 'RINGSIDE_TEST_COMMANDS') }, () => randomCommand(random));
+	const commands = Array.from({ length: times(40, 4000, 'RINGSIDE_TEST_COMMANDS') }, () => randomCommand(random));
 	const env = { PATH: process.env.PATH, HOME: server.home, LANG: 'C.UTF-8', TERM: 'xterm-256color' };
 	const signals = (await import('node:os')).constants.signals;
 	const reference = (command) => new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync, statSync, truncateSync } from 'n
 import { newWebSocketRpcSession } from 'capnweb';
 import WebSocket from 'ws';
 import { eventsOf, joined } from '../sandbox/sdk.mjs';
-import { RawClient, Refused, frame } from './lib/client.mjs';
+import { RawClient, frame } from './lib/client.mjs';
 import { breakOff, ControlClient, metric, untilMetric } from './lib/control.mjs';
 import { allPids, cmdline, isAlive, rssAnon } from './lib/proc.mjs';
 import { Road } from './lib/road.mjs';
@@ -171,10 +171,7 @@ rpc('files as streams of bytes, both ways', { memory: true, timeout: 100_000 }, 
 	assert.deepEqual([read.success, read.path, read.size, read.mimeType, typeof read.timestamp],
 		[true, `${server.cwd}/deep/er/file`, count * size, 'application/octet-stream', 'string']);
 	assert.ok((await whole(read.content)).equals(expected));
-	const large = times(50, 2000);
-	await main.files.writeFileStream(`${server.cwd}/big`, pieces(large, 65_536), 's');
-	assert.equal(statSync(`${server.cwd}/big`).size, large * 65_536);
-	if (!sanitized()) assert.ok(rssAnon(server.pid) - before < 40 * MiB, `memory grew by ${rssAnon(server.pid) - before}`);
+	if (!sanitized()) assert.ok(rssAnon(server.pid) - before < count * size, `memory grew by ${rssAnon(server.pid) - before}`);
 
 	await main.files.writeFileStream('empty.txt', pieces(0), 's');
 	const empty = await main.files.readFile('empty.txt', 's', { encoding: 'none' });
@@ -249,33 +246,13 @@ shared('a stalled stream of a client delays nothing else, and costs no memory', 
 	await untilMetric(server, 'rpc_sockets', 0);
 });
 
-rpc('files of several megabytes in one message', { timeout: 100_000 }, async (main, server) => {
-	const text = 'ä "quoted"\n'.repeat(400_000);
-	const written = await main.files.writeFile(`${server.cwd}/text`, text, '__DISABLE_SESSION__');
-	assert.equal(written.bytesWritten, Buffer.byteLength(text));
-	assert.equal(readFileSync(`${server.cwd}/text`, 'utf8'), text);
-	const bytes = Buffer.alloc(9 * MiB, Buffer.from(Array.from({ length: 256 }, (_, n) => n * 7 % 256)));
-	await main.files.writeFile(`${server.cwd}/bytes`, bytes.toString('base64'), '__DISABLE_SESSION__', { encoding: 'base64' });
-	assert.ok(readFileSync(`${server.cwd}/bytes`).equals(bytes));
-	assert.equal((await main.files.readFile(`${server.cwd}/bytes`, '__DISABLE_SESSION__')).content, bytes.toString('base64'));
-});
-
-shared('every principal has the same rights as over HTTP', async (server) => {
+shared('a revoked link ends its session, and strangers get none', async (server) => {
 	await server.session({ id: 's' });
-	await server.session({ id: 'other' });
-	const { token: driver } = await server.api.link('s', 'driver', 600_000);
-	const { token: viewer, link: watching } = await server.api.link('s', 'viewer', 600_000);
-	const drives = session(server, { token: driver });
-	await fails(drives.main.commands.execute('echo not mine', 'other'), 'PERMISSION_DENIED', /./);
-	await fails(drives.main.utils.createSession({ id: 'x' }), 'PERMISSION_DENIED', /./);
-	const watches = session(server, { token: viewer });
-	await fails(watches.main.commands.execute('echo', 's'), 'PERMISSION_DENIED', /./);
+	const { token, link } = await server.api.link('s', 'viewer', 600_000);
+	const watches = session(server, { token });
 	assert.equal(await watches.main.utils.ping(), 'healthy');
-	await server.api.call('DELETE', `/api/session/s/links/${watching.id}`);
+	await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
 	assert.equal((await within('close', watches.closed)).code, 4401);
-	assert.equal(await drives.main.utils.ping(), 'healthy');
-	drives.socket.terminate();
-
 	for (const [headers, status] of [[{ Origin: 'http://evil.example' }, 403], [{ Host: 'evil.example' }, 403],
 		[{ Authorization: 'Bearer wrong' }, 401], [{ Authorization: undefined }, 401]]) {
 		const raw = new RawClient(server).upgrade('/rpc', headers);
@@ -289,7 +266,6 @@ const nested = (depth, inner) => '{"a":'.repeat(depth) + inner + '}'.repeat(dept
 /** Messages that end a session, with the reason. unit/ws/rpc/test_engine.c tests limits that need no socket. */
 const hostile = {
 	'a depth bomb': [[`["push",${nested(5000, '1')}]`], /too deep/],
-	'a truncated depth bomb': [['['.repeat(100_000)], /too deep/],
 	'references in nested values': [[['push', { a: { b: 1 }, c: [Array(15_000).fill(['import', 0])] }], ['push', ['pipeline', 1, ['a']]],
 		['push', [Array(15_000).fill(['pipeline', 2])]]].map((message) => JSON.stringify(message)), /too large|too much/],
 	'a message that is too large': [[JSON.stringify(['push', 'x'.repeat(17 * MiB)])], /too large/],
@@ -327,7 +303,7 @@ shared('a chain of promises is resolved once', { timeout: 120_000 }, async (serv
 		control.send(['push', 0]);
 		await ask(2);
 		const began = performance.now();
-		const last = 3 + times(30, 160);
+		const last = 3 + times(15, 160);
 		for (let id = 3; id < last; id += 1) {
 			control.send(['push', [Array(2500).fill(['pipeline', 1])]]);
 			control.send(['release', id, 1]);
@@ -366,7 +342,7 @@ shared('a client that never reads costs no memory, and delays nothing else', { m
 	// Responses of 1 MiB, and endless streams.
 	const big = 'head -c 1000000 /dev/zero | tr "\\0" x';
 	const endless = `yes ${server.port}`;
-	for (let n = 2; n < times(18, 60); n += 1) {
+	for (let n = 2; n < times(10, 60); n += 1) {
 		control.send(['push', ['pipeline', 0, ['commands', n % 2 ? 'execute' : 'executeStream'], [n % 2 ? big : endless, '__DISABLE_SESSION__']]]);
 		control.send(['pull', n]);
 	}
@@ -413,10 +389,6 @@ shared('the server ends', async (server) => {
 	assert.equal(code, 0);
 	assert.equal((await own.closed).code, 1001);
 	await server.start();
-});
-
-shared('a refused upgrade is reported as such', async (server) => {
-	await assert.rejects(byHand(server, { token: 'wrong' }), (error) => error instanceof Refused && error.status === 401);
 });
 
 rpc('code runs, with callbacks', async (main) => {

@@ -84,5 +84,8 @@ shared('an agent gets the note over MCP', async (server) => {
 	assert.match(refused.content[0].text, /use make check/);
 	const again = await call('lease', { lease: theirs });
 	assert.match(again.content[0].text, /the keyboard is yours[^]*note of Ada: use make check/);
-	assert.equal((await call('exec', { command: 'echo on', lease: again.structuredContent.lease })).structuredContent.output, 'on\n');
+	const { lease: mine } = again.structuredContent;
+	assert.equal((await call('exec', { command: 'echo on', lease: mine })).structuredContent.output, 'on\n');
+	assert.match((await call('lease', { lease: mine, release: true })).content[0].text, /the keyboard is free/);
+	assert.equal((await api.call('GET', lease)).lease, null);
 });

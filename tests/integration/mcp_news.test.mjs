@@ -1,6 +1,7 @@
 // When MCP results come, and what they report: awaited input, commands that have ended, new shells.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { connect } from './lib/mcp.mjs';
@@ -8,6 +9,27 @@ import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const FOREVER = 300_000; // a test that waits this long has failed
+
+/** A port on which no process listens. */
+const free = () => new Promise((resolve) => {
+	const listener = net.createServer().listen(0, '127.0.0.1', () => {
+		const { port } = listener.address();
+		listener.close(() => resolve(port));
+	});
+});
+
+shared('a wait for a port', async (server) => {
+	await server.session({ id: 's' });
+	const a = await connect(server, 'porter');
+	const port = await free();
+	const waiting = a.use('wait', { session_id: 's', until: [{ type: 'port', port }, { type: 'exit' }], timeout_ms: 60_000 });
+	const program = `import socket,time; s=socket.socket(); s.bind(('127.0.0.1',${port})); s.listen(); print('up'); time.sleep(1000)`;
+	const serving = await a.use('exec', { session_id: 's', command: `python3 -uc "${program}"`, yield_ms: 0 });
+	const met = await waiting;
+	assert.deepEqual([met.type, met.fired], ['port', 0], met.contentText);
+	assert.match((await a.use('snapshot', { session_id: 's' })).contentText, /up\n/, 'output during the wait counts as unread');
+	await a.use('exec_signal', { exec_id: serving.exec_id });
+});
 
 shared('a result comes when input is certainly awaited', async (server) => {
 	await server.session({ id: 's' });

@@ -10,7 +10,7 @@ import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { until } from './lib/until.mjs';
 
-const ROUNDS = times(150, 20000, 'GRAPHEMES_ROUNDS'); // random ones of each kind
+const ROUNDS = times(50, 20000, 'GRAPHEMES_ROUNDS'); // random ones of each kind
 const MOSTLY = 0.98; // see the end of ring/screen/README.md
 const ours = new Ours();
 after(() => ours.end());

@@ -34,7 +34,7 @@ const timely = [
 shared('runs: output of process substitutions is complete, every time', { timeout: 90_000 }, async (server) => {
 	for (const streams of ['pipes', 'terminals']) {
 		for (const [command, stdout] of [...timely, ['exec > >(tee -a f) 2>&1; echo hi', 'hi\n'], ['(sleep 0.1; echo late) & echo hi', 'hi\nlate\n']])
-			await assertExactOrReported(`${streams}: ${command}`, /sleep/.test(command) ? 2 : times(10, 50), async () => {
+			await assertExactOrReported(`${streams}: ${command}`, /sleep/.test(command) ? 2 : times(4, 50), async () => {
 				const answer = await run(server, command, { streams });
 				return [answer.stdout, answer.outputExact, answer.inexact, answer.exitCode];
 			}, stdout);
@@ -63,7 +63,7 @@ for (const shell of ['bash', 'zsh'])
 		await server.session({ id: 's', shell });
 		for (const more of [{}, { streams: 'pipes' }, { isolate: true }, { isolate: true, streams: 'pipes' }])
 			for (const [command, output] of timely)
-				await assertExactOrReported(`${JSON.stringify(more)}: ${command}`, /sleep/.test(command) ? 2 : times(5, 20), async () => {
+				await assertExactOrReported(`${JSON.stringify(more)}: ${command}`, /sleep/.test(command) ? 2 : times(2, 20), async () => {
 					const e = await exec(server, 's', command, more);
 					return [e.output ?? e.stdout, e.outputExact, e.inexact, e.exitCode];
 				}, output);

@@ -38,7 +38,7 @@ async function rpc(server, count, content) {
 }
 
 shared('a thread parses a long message, not the loop', async (server) => {
-	const content = slow(MiB);
+	const content = slow(MiB / 2);
 	const before = worked(server.pid);
 	await rpc(server, 2, content);
 	const control = await new ControlClient(server).connect();
@@ -77,8 +77,8 @@ shared('a thread makes a long response', async (server) => {
 });
 
 scenario('the same over TLS, which has further buffers', secure, async (server) => {
-	await rpc(server, 3, 'x'.repeat(3 * MiB));
-	await Promise.all(Array.from({ length: 10 }, () => rpc(server, 3, 'x'.repeat(100_000))));
+	await rpc(server, 2, 'x'.repeat(2 * MiB));
+	await Promise.all(Array.from({ length: 5 }, () => rpc(server, 2, 'x'.repeat(100_000))));
 });
 
 shared('pending messages of a closed connection are dropped, others go on', async (server) => {

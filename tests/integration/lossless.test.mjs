@@ -14,7 +14,7 @@ import { times } from './lib/soak.mjs';
 import { until, within } from './lib/until.mjs';
 
 /** Per path; RINGSIDE_LOSSLESS_MB=1024 is the long form. */
-const megabytes = times(2, 128, 'RINGSIDE_LOSSLESS_MB'); // the ring holds a quarter of one MiB
+const megabytes = times(1, 128, 'RINGSIDE_LOSSLESS_MB'); // the ring holds a quarter of that
 const long = megabytes > 12;
 const MiB = 1 << 20;
 const timeout = 60_000 * slowness + megabytes * 3000;
@@ -50,7 +50,7 @@ const same = (got, want, what) => {
 };
 
 /** Files for commands to print: any bytes (including CR LF), and lines of text with characters of two and three bytes. */
-async function sources(server) {
+async function sources(server, size = megabytes * MiB) {
 	const files = {};
 	for (const [kind, block] of [['bytes', randomBytes(MiB)], ['text', Buffer.from(`${'größer – ab '.repeat(5)}\n`.repeat(MiB / 80 | 0))]]) {
 		const name = path.join(server.root, kind);
@@ -58,7 +58,7 @@ async function sources(server) {
 		const terminal = new Sum(); // as a terminal shows it
 		const shown = Buffer.from(block.toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
 		const file = createWriteStream(name);
-		for (let written = 0; written < megabytes * MiB; written += block.length) {
+		for (let written = 0; written < size; written += block.length) {
 			sum.add(block);
 			terminal.add(shown);
 			if (!file.write(block)) await once(file, 'drain');
@@ -369,7 +369,7 @@ scenario('pages over MCP, with a slow client, and with many at once', { args: sm
 });
 
 scenario('a client that stops reading is told its losses, and blocks no program for long', { args: small, timeout: 3 * timeout + 150_000 }, async (server) => {
-	const { text } = await sources(server);
+	const { text } = await sources(server, Math.max(2, megabytes) * MiB); // more than what sockets hold
 	await server.session({ id: 's' });
 	const done = (id) => until('the end of the command', async () => (await server.api.call('GET', `/api/session/${id}/exec`)).data.at(-1).state === 'done', { timeout: 60_000, interval: 250 });
 	const client = await agent(server);

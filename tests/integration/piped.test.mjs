@@ -76,11 +76,12 @@ const sequences = [
 	'\x1b', '\x1b[', '\x1b[?', '\x1b[1;', '\x1b(', '\x1b]', '\x1b]0;ti', '\x1bP', '\x1bPq', '\x1b_', '\x1b^', '\x1bX', '\xc3', '\xe2\x82', '\xf0\x9f\x98', '\xc2', '\xc2\x9b', '\xc2\x9d', '\x1b]0;x\x1b',
 ];
 
-scenario('every sequence that persists, asks for a reply, or is incomplete', { timeout: 120_000 }, async (server) => {
+scenario('sequences that persist, ask for a reply, or are incomplete', { timeout: 120_000 }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const page = await watch(server);
 	const before = await atPrompt(server, page);
-	for (const sequence of sequences) {
+	// test_piped.c has all of them.
+	for (const sequence of sequences.filter((_, at) => at % times(4, 1) === 0)) {
 		const { exitCode, stdout, stderr } = await print(server, `x${sequence}`);
 		assert.equal(exitCode, 0);
 		for (const output of [stdout, stderr]) assert.equal(Buffer.from(output, 'base64').toString('latin1'), `x${sequence}`, 'the output is exact');

@@ -229,7 +229,7 @@ shared('a file full of queries blocks neither the session nor the server', { tim
 	await server.session({ id: 'other', cols: 80, rows: 24 });
 	const lost = () => metric(server, 'replies_lost_total');
 	const before = await lost();
-	writeFileSync(path.join(server.cwd, 'many'), '\x1b[c\x1b[>q\x1b]11;?\x07'.repeat(300_000));
+	writeFileSync(path.join(server.cwd, 'many'), '\x1b[c\x1b[>q\x1b]11;?\x07'.repeat(100_000));
 	writeFileSync(path.join(server.cwd, 'reply.pl'), replyReader);
 	await api.input('s', 'stty raw -echo; cat many; touch shown; until [ -e go ]; do sleep 0.02; done; perl reply.pl; stty sane; printf "\\nover\\n"\r');
 	await until('the whole file', () => existsSync(path.join(server.cwd, 'shown')),
@@ -302,47 +302,45 @@ shared('ten reconnecting terminals type nothing into a program that sends querie
 	writeFileSync(path.join(server.cwd, 'editor.pl'), editor);
 	const around = storm(server, 's');
 	await server.api.input('s', 'stty raw -echo; perl editor.pl; stty sane; echo ba""ck\r');
-	await around.visited(300);
+	await around.visited(150);
 	await server.api.input('s', 'q');
 	await server.outputMatches('s', /back\r\n/);
-	await around.visited(330);
+	await around.visited(170);
 	assert.equal(await around.end(), '', 'a terminal has typed');
 	const asked = Number(readFileSync(path.join(server.cwd, 'asked'), 'latin1'));
 	const typed = readFileSync(path.join(server.cwd, 'typed'), 'latin1');
 	const color = '\x1b\\]1[01];rgb:[0-9a-f/]{14}\x1b\\\\';
 	const start = new RegExp(`^\x1b\\[>0;\\d+;0c${color}${color}\x1b\\[\\?12;[12]\\$y\x1bP1\\+r436f=323536\x1b\\\\\x1bP>\\|Ringside[^\x1b]*\x1b\\\\\x1b\\[\\?2026;2\\$y`);
 	assert.match(typed, start);
-	assert.ok(asked > 10, `${asked}`);
+	assert.ok(asked > 3, `${asked}`);
 	// The q may come between any two replies.
 	assert.equal(JSON.stringify(typed.replace(start, '').replace('q', '')), JSON.stringify('\x1b[12;34R\x1b[0n'.repeat(asked)));
 	assert.equal(await server.run('s', 'read -t 0.5 -n 1 x; echo "[$x]"'), '[]\n');
 });
 
-for (const [program, start, quit, sign] of [
-	['vim', 'TERM=xterm-256color vim -u DEFAULTS -i NONE -n new.txt', null, /\x1b\[\?1049h/],
-	['less', 'seq 1000 > numbers; less numbers', 'q', /\x1b\[\?1049h/],
-	['htop', 'htop -d 2', 'q', /\x1b\[\?1049h/],
-	['tmux', 'tmux -f /dev/null -L ringside-test new-session cat', '\x04', /\x1b\[\?1049h/],
+for (const [program, start, quit] of [
+	['vim', 'TERM=xterm-256color vim -u DEFAULTS -i NONE -n new.txt', null],
+	['tmux', 'tmux -f /dev/null -L ringside-test new-session cat', '\x04'],
 ]) {
 	const skip = process.env.PATH.split(':').some((folder) => existsSync(path.join(folder, program))) ? false : `there is no ${program}`;
 	shared(`reconnecting terminals type nothing into ${program}`, { skip, timeout: 80_000 }, async (server) => {
 		await server.session({ id: 's', cols: 80, rows: 24 });
 		const around = storm(server, 's', 5);
 		await server.api.input('s', `${start}; echo ba""ck\r`);
-		await server.outputMatches('s', sign);
-		await around.visited(60);
+		await server.outputMatches('s', /\x1b\[\?1049h/);
+		await around.visited(20);
 		if (program === 'vim') {
 			await server.api.input('s', 'ihello');
-			await around.visited(120);
+			await around.visited(40);
 			await server.api.input('s', ' world\x1b');
-			await around.visited(140);
+			await around.visited(50);
 			await server.api.input('s', ':wq\r');
 		} else {
-			await around.visited(120);
+			await around.visited(40);
 			await server.api.input('s', quit);
 		}
 		await server.outputMatches('s', /back\r\n/);
-		await around.visited(150);
+		await around.visited(60);
 		assert.equal(await around.end(), '', 'a terminal has typed');
 		if (program === 'vim') assert.equal(readFileSync(path.join(server.cwd, 'new.txt'), 'latin1'), 'hello world\n');
 		assert.equal(await server.run('s', 'read -t 0.5 -n 1 x; echo "[$x]"'), '[]\n');

@@ -65,39 +65,18 @@ shared('bytes are exact', async (server) => {
 			{ streams, encoding: 'base64', stdinBase64: bytes.toString('base64') });
 		assert.ok(Buffer.from(answer.stdout, 'base64').equals(bytes), streams);
 		assert.equal('lossy' in answer, false);
-		const text = await run(server, 'printf "a\\r\\nb\\tc\\0d\\n\\377\\303\\251"; printf "no newline" >&2', { streams });
-		assert.equal(text.stdout, 'a\r\nb\tc\0d\n\ufffdé');
-		assert.equal(text.stderr, 'no newline');
-		assert.equal(text.lossy, true);
 	}
 });
 
 shared('terminals are terminals, pipes are pipes', async (server) => {
-	const test = 'for fd in 0 1 2; do [ -t $fd ]; echo -n $?; done';
-	assert.equal((await run(server, test)).stdout, '100');
-	assert.equal((await run(server, test, { streams: 'pipes' })).stdout, '111');
+	assert.equal((await run(server, '[ -t 1 ]; echo $?', { streams: 'pipes' })).stdout, '1\n');
 	assert.equal((await run(server, 'stty size <&1; stty size <&2', { cols: 132, rows: 43 })).stdout, '43 132\n43 132\n');
 	assert.equal((await run(server, 'stty size <&1')).stdout, '24 80\n');
-});
-
-shared('no person is at the terminal, and nothing waits for one', async (server) => {
-	const answer = await run(server, 'read -r x; echo $?; read -r x <&1; echo $?; { read -r x </dev/tty; } 2>/dev/null; echo $?',
-		{ timeoutMs: 10_000 });
-	assert.deepEqual([answer.stdout, answer.timedOut], ['1\n1\n1\n', false]);
-});
-
-shared('signals have their default handlers', async (server) => {
-	const answer = await run(server, 'yes | head -n 1; echo ${PIPESTATUS[*]}; grep SigBlk /proc/self/status');
-	assert.equal(answer.stdout, 'y\n141 0\nSigBlk:\t0000000000000000\n');
-	assert.equal(answer.stderr, '');
 });
 
 shared('standard input', async (server) => {
 	for (const streams of both) {
 		assert.equal((await run(server, 'cat; echo end', { streams, stdin: 'text é\n' })).stdout, 'text é\nend\n');
-		assert.equal((await run(server, 'wc -c', { streams, stdin: '' })).stdout.trim(), '0');
-		assert.equal((await run(server, 'cat; readlink /proc/self/fd/0', { streams })).stdout, '/dev/null\n');
-		assert.equal((await run(server, 'read -r a; read -r b; echo "$b$a"', { streams, stdin: '1\n2\n3\n' })).stdout, '21\n');
 		// Unread input is not an error.
 		assert.equal((await run(server, 'echo fine', { streams, stdin: 'x'.repeat(500_000) })).stdout, 'fine\n');
 	}
@@ -124,14 +103,6 @@ shared('working directory', async (server) => {
 	assert.equal((await run(server, 'pwd; pwd -P', { cwd: path.join(server.root, 'link') })).stdout,
 		`${server.root}/link\n${place}\n`);
 	assert.equal((await run(server, 'pwd')).stdout, `${server.cwd}\n`);
-});
-
-shared('long commands', async (server) => {
-	for (const length of [131_071, 131_072, 1_000_000]) {
-		const command = `#${'x'.repeat(length)}\necho $0 $#; ls -1 /proc/self/fd | wc -l; exit 7`;
-		const answer = await run(server, command);
-		assert.deepEqual([answer.stdout, answer.stderr, answer.exitCode], ['bash 0\n4\n', '', 7], String(length));
-	}
 });
 
 shared('the limit of kept output', async (server) => {

@@ -14,10 +14,6 @@ shared('an owner takes a lease over, and returns it with a note', async (server)
 	const { token } = await api.link('s', 'driver', 60_000);
 	const agent = api.as(token);
 	const theirs = (await agent.call('POST', lease, { owner: 'robot', ...TTL })).lease.id;
-	for (const take of ['now', 'after'])
-		await agent.refused(403, 'PERMISSION_DENIED', 'POST', lease, { take, ...TTL });
-	for (const take of ['soon', '', 7])
-		await api.refused(400, 'VALIDATION_FAILED', 'POST', lease, { take, ...TTL });
 	await api.refused(409, 'LEASED', 'POST', lease, TTL);
 	const takeover = await api.call('POST', lease, { owner: 'Ada', take: 'now', ...TTL });
 	assert.deepEqual([takeover.waits, takeover.note, takeover.lease.owner], [false, null, 'Ada']);
@@ -25,8 +21,7 @@ shared('an owner takes a lease over, and returns it with a note', async (server)
 	const held = await agent.refused(409, 'LEASED', 'POST', '/api/session/s/exec', { command: 'true', lease: theirs });
 	assert.deepEqual([held.context.lease.owner, held.context.note], ['Ada', null]);
 	const waiting = agent.call('POST', '/api/session/s/wait', { until: [{ type: 'lease' }], timeoutMs: 30_000 });
-	for (const note of ['', 'x'.repeat(501)])
-		await api.refused(400, 'VALIDATION_FAILED', 'DELETE', noted({ note }));
+	await api.refused(400, 'VALIDATION_FAILED', 'DELETE', noted({ note: 'x'.repeat(501) }));
 	await agent.refused(409, 'LEASED', 'DELETE', noted({ id: theirs, note: 'mine' }));
 	const text = 'the path was wrong: é\nnow go on "as" before\u0007';
 	assert.equal((await api.call('DELETE', noted({ id: takeover.lease.id, note: text }))).lease, null);

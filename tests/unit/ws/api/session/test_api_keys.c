@@ -342,7 +342,12 @@ Test(api_lease, invalid_terms)
 	EXPECT_INVALID(LEASE, "{", "'owner':''", "'owner':1", "'owner':'a\\nb'",
 		"'owner':'" LONG_64 "x'", "'mode':'shared'", "'mode':''", "'mode':1", "'ttlMs':0",
 		"'ttlMs':999", "'ttlMs':3600001", "'ttlMs':'1000'", "'renew':1",
-		"'renew':'a\\u0000'");
+		"'renew':'a\\u0000'", "'take':'soon'", "'take':''", "'take':7");
+	static const struct refused cases[] = {
+		{LEASE, "{'take':'now'}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
+		{LEASE, "{'take':'after'}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
+		{"DELETE /api/session/s/lease?note=", NULL, INVALID, "note"}};
+	EXPECT_REFUSED(cases);
 	struct call *c = memory_api_call("GET /api/session/s/lease", NULL);
 	cr_expect(call_is_null(c, "lease"));
 	acquire_lease("{'owner':'" LONG_64 "','ttlMs':1000}");

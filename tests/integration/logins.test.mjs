@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { readFileSync } from 'node:fs';
 import { binary, scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { request } from './lib/api.mjs';
 
 const own = (server) => ({ headers: { Origin: server.base } });
@@ -18,22 +19,7 @@ async function logIn(server, token = server.token) {
 const browser = (server, cookie) => server.api.as(null, { Cookie: cookie });
 const refused = (server, cookie) => browser(server, cookie).refused(401, 'UNAUTHENTICATED', 'GET', '/api/session/list');
 
-scenario('a copy of a cookie is invalid after logging out, also after a restart', {}, async (server) => {
-	await server.session({ id: 's' });
-	const cookie = await logIn(server);
-	const other = await logIn(server);
-	const open = await server.client({ sessionId: 's', token: null, headers: { Cookie: cookie }, origin: server.base }).connect();
-	const copy = browser(server, cookie);
-	await copy.call('GET', '/api/session/list');
-	await copy.call('POST', '/api/auth/logout', {}, own(server));
-	assert.equal((await open.untilClosed()).code, 4401);
-	await refused(server, cookie);
-	await server.restart();
-	await refused(server, cookie);
-	await browser(server, other).call('GET', '/api/session/list');
-});
-
-scenario('logins are listed, and revoked one by one or all at once', {}, async (server) => {
+shared('logins are listed, and revoked one by one or all at once', async (server) => {
 	await server.session({ id: 's' });
 	const { token, link } = await server.api.link('s', 'viewer');
 	const first = await logIn(server);
@@ -65,6 +51,21 @@ scenario('logins are listed, and revoked one by one or all at once', {}, async (
 	assert.deepEqual((await server.api.call('GET', '/api/auth/logins')).logins, []);
 });
 
+shared('a copy of a cookie is invalid after logging out, also after a restart', async (server) => {
+	await server.session({ id: 's' });
+	const cookie = await logIn(server);
+	const other = await logIn(server);
+	const open = await server.client({ sessionId: 's', token: null, headers: { Cookie: cookie }, origin: server.base }).connect();
+	const copy = browser(server, cookie);
+	await copy.call('GET', '/api/session/list');
+	await copy.call('POST', '/api/auth/logout', {}, own(server));
+	assert.equal((await open.untilClosed()).code, 4401);
+	await refused(server, cookie);
+	await server.restart();
+	await refused(server, cookie);
+	await browser(server, other).call('GET', '/api/session/list');
+});
+
 for (const [proxy, cases] of [
 	['127.0.0.1', [[{ 'X-Forwarded-Proto': 'https' }, true], [{ Forwarded: 'for=192.0.2.1;proto=https' }, true], [{ 'X-Forwarded-Proto': 'http' }, false]]],
 	['192.0.2.1', [[{ 'X-Forwarded-Proto': 'https' }, false]]],
@@ -79,7 +80,7 @@ for (const [proxy, cases] of [
 		}
 	});
 
-scenario('output that is not a terminal gets the path of the token, not the token', {}, async (server) => {
+shared('output that is not a terminal gets the path of the token, not the token', async (server) => {
 	const token = readFileSync(path.join(server.dir, 'token'), 'utf8').trim();
 	assert.ok(!server.stdout.includes(token) && !server.stderr.includes(token));
 	assert.match(server.stdout, new RegExp(`the token is in ${server.dir}/token`));

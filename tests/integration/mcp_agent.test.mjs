@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Client as ModernClient } from '@modelcontextprotocol/client';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { bridge, modernHttp, overBridge } from './lib/mcp.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const running = async (server, session) =>
@@ -24,7 +24,7 @@ const clients = {
 const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 
 for (const [name, make] of Object.entries(clients))
-	scenario(`an agent's work: ${name}`, { timeout: 90_000 }, async (server) => {
+	shared(`an agent's work: ${name}`, { timeout: 90_000 }, async (server) => {
 		const [client, transport] = make(server);
 		await client.connect(transport);
 		const call = async (name, args = {}) => {
@@ -148,7 +148,7 @@ for (const [name, make] of Object.entries(clients))
 		await client.close();
 	});
 
-scenario('cancelled requests over stdio get no response', async (server) => {
+shared('cancelled requests over stdio get no response', async (server) => {
 	const { command, args, env } = bridge(server);
 	const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
 	server.clients.add({ terminate: () => child.kill('SIGKILL') });

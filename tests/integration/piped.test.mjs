@@ -6,8 +6,8 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { metric } from './lib/control.mjs';
 import { Emulator } from './lib/emulator.mjs';
-import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const exec = (server, command, more) => server.api.call('POST', '/api/session/s/exec', { command, streams: 'pipes', ...more })
@@ -76,7 +76,7 @@ const sequences = [
 	'\x1b', '\x1b[', '\x1b[?', '\x1b[1;', '\x1b(', '\x1b]', '\x1b]0;ti', '\x1bP', '\x1bPq', '\x1b_', '\x1b^', '\x1bX', '\xc3', '\xe2\x82', '\xf0\x9f\x98', '\xc2', '\xc2\x9b', '\xc2\x9d', '\x1b]0;x\x1b',
 ];
 
-scenario('sequences that persist, ask for a reply, or are incomplete', { timeout: 120_000 }, async (server) => {
+shared('sequences that persist, ask for a reply, or are incomplete', { timeout: 120_000 }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const page = await watch(server);
 	const before = await atPrompt(server, page);
@@ -97,7 +97,7 @@ scenario('sequences that persist, ask for a reply, or are incomplete', { timeout
 	assert.equal(page.replies, '');
 });
 
-scenario('random bytes, without typing', { timeout: 120_000 }, async (server) => {
+shared('random bytes, without typing', { timeout: 120_000 }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const page = await watch(server);
 	const before = await atPrompt(server, page);

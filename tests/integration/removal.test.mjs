@@ -83,17 +83,6 @@ shared("a killed holder's processes are killed, and no others", async (server) =
 	await nothingLeft(server);
 });
 
-shared('the same when there is no server', async (server) => {
-	const { pid } = await server.session({ id: 's' });
-	const tree = await startStubborn(server, 's', 'none');
-	await server.kill('SIGKILL');
-	kill(parentOf(pid));
-	await until('the end of its processes', () => ![...tree, pid].some(isAlive));
-	await server.start();
-	assert.deepEqual((await server.api.list()).data, []);
-	await nothingLeft(server);
-});
-
 shared('a stopped holder delays nothing else at a restart, and is adopted when it continues', async (server) => {
 	const { api } = server;
 	await server.session({ id: 'fine' });

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { assertError, logIn } from './lib/api.mjs';
 import { ControlClient } from './lib/control.mjs';
-import { scenario } from './lib/server.mjs';
 import { shared } from './lib/together.mjs';
 import { stays, until } from './lib/until.mjs';
 
@@ -181,10 +180,10 @@ shared('a login that is replaced by newer ones loses its sockets', async (server
 	assert.equal(asked.status, 401);
 });
 
-scenario('a login ends all logins, and gets the response', async (server) => {
+shared('a login ends all logins, and gets the response', async (server) => {
 	const headers = cookie(server, await logIn(server, server.token));
 	await logIn(server, server.token);
-	assert.equal((await server.api.as(null, headers).call('DELETE', '/api/auth/logins')).revoked, 2);
+	assert.ok((await server.api.as(null, headers).call('DELETE', '/api/auth/logins')).revoked >= 2);
 	assertError(await server.api.as(null, headers).raw('GET', '/api/auth/whoami'), 401, 'UNAUTHENTICATED');
 });
 

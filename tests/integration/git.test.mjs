@@ -71,12 +71,10 @@ shared('the target of a clone, and refused requests', async (server) => {
 	assert.equal(quoted.status, 200);
 	assert.ok(existsSync(path.join(server.cwd, 'it\'s $(touch hacked)/file')) && !existsSync(path.join(server.cwd, 'hacked')));
 	for (const [body, code] of [
-		[{}, 'INVALID_GIT_URL'], [{ repoUrl: '' }, 'INVALID_GIT_URL'], [{ repoUrl: 1 }, 'INVALID_GIT_URL'], [{ repoUrl: 'a\0b' }, 'INVALID_GIT_URL'],
-		[{ repoUrl: `file:///${'x'.repeat(2048)}` }, 'INVALID_GIT_URL'], [{ repoUrl: '--upload-pack=touch hacked' }, 'INVALID_GIT_URL'],
-		[{ repoUrl: 'ext::sh -c touch% hacked' }, 'INVALID_GIT_URL'], [{ repoUrl: 'fd::17' }, 'INVALID_GIT_URL'], [{ repoUrl: 'ftp://a/b' }, 'INVALID_GIT_URL'],
-		[{ repoUrl, branch: '--upload-pack=x' }, 'VALIDATION_FAILED'], [{ repoUrl, branch: '' }, 'VALIDATION_FAILED'],
-		[{ repoUrl, depth: 0 }, 'VALIDATION_FAILED'], [{ repoUrl, depth: '1' }, 'VALIDATION_FAILED'], [{ repoUrl, timeoutMs: 0 }, 'VALIDATION_FAILED'],
-		[{ repoUrl, timeoutMs: 1.5 }, 'VALIDATION_FAILED'], [{ repoUrl, timeoutMs: 'x' }, 'VALIDATION_FAILED'], [{ repoUrl, targetDir: '' }, 'VALIDATION_FAILED'],
+		[{}, 'INVALID_GIT_URL'], [{ repoUrl: 1 }, 'INVALID_GIT_URL'], [{ repoUrl: 'a\0b' }, 'INVALID_GIT_URL'],
+		[{ repoUrl: `file:///${'x'.repeat(2048)}` }, 'INVALID_GIT_URL'], [{ repoUrl: 'ext::sh -c touch% hacked' }, 'INVALID_GIT_URL'],
+		[{ repoUrl, branch: '--upload-pack=x' }, 'VALIDATION_FAILED'], [{ repoUrl, depth: 0 }, 'VALIDATION_FAILED'],
+		[{ repoUrl, timeoutMs: 1.5 }, 'VALIDATION_FAILED'], [{ repoUrl, targetDir: '' }, 'VALIDATION_FAILED'],
 		[{ repoUrl, targetDir: 'x'.repeat(5000) }, 'VALIDATION_FAILED'], [{ repoUrl: 'file:///..' }, 'VALIDATION_FAILED'],
 	]) {
 		const { status, json } = await checkout(server, body);

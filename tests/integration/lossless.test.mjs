@@ -8,9 +8,10 @@ import http from 'node:http';
 import path from 'node:path';
 import WebSocket from 'ws';
 import { environment } from './lib/cli.mjs';
-import { binary, sanitized, scenario, slowness } from './lib/server.mjs';
+import { binary, sanitized, slowness } from './lib/server.mjs';
 import { isAlive, rssAnon } from './lib/proc.mjs';
 import { times } from './lib/soak.mjs';
+import { together } from './lib/together.mjs';
 import { until, within } from './lib/until.mjs';
 
 /** Per path; RINGSIDE_LOSSLESS_MB=1024 is the long form. */
@@ -18,7 +19,7 @@ const megabytes = times(1, 128, 'RINGSIDE_LOSSLESS_MB'); // the ring holds a qua
 const long = megabytes > 12;
 const MiB = 1 << 20;
 const timeout = 60_000 * slowness + megabytes * 3000;
-const small = ['--ring-size', '256K', '--process-ring', '256K'];
+const small = together({ args: ['--ring-size', '256K', '--process-ring', '256K'] });
 
 /** Counts and hashes bytes. */
 class Sum {
@@ -156,7 +157,7 @@ const exec = (server, id, body) => server.api.call('POST', `/api/session/${id}/e
 	.then(({ data }) => data.id);
 const streamOf = (server, id, name, query = 'format=base64') => events(server, 'GET', `/api/session/${id}/exec/${name}/stream?${query}`);
 
-scenario('the command line: output, both streams in small pieces, and standard input', { args: small, timeout: 8 * timeout }, async (server) => {
+small('the command line: output, both streams in small pieces, and standard input', { timeout: 8 * timeout }, async (server) => {
 	await server.session({ id: 's' });
 	const { bytes, text } = await sources(server);
 	await flat(server, async () => {
@@ -175,7 +176,7 @@ scenario('the command line: output, both streams in small pieces, and standard i
 	});
 
 	// Both streams, in small pieces.
-	const pieces = times(3_000, 40_000);
+	const pieces = times(2_000, 40_000);
 	const loop = `for ((i = 0; i < ${pieces}; i++)); do echo $i; echo $i >&2; done`;
 	const want = new Sum();
 	for (let i = 0; i < pieces; i += 1) want.add(Buffer.from(`${i}\n`));
@@ -210,7 +211,7 @@ scenario('the command line: output, both streams in small pieces, and standard i
 		for (const route of ['/api/run', '/api/session/s/exec']) await server.api.refused(400, 'VALIDATION_FAILED', 'POST', route, { command: 'cat', stdinFrom });
 });
 
-scenario('events over HTTP, and over the control socket', { args: small, timeout: 8 * timeout }, async (server) => {
+small('events over HTTP, and over the control socket', { timeout: 8 * timeout }, async (server) => {
 	await server.session({ id: 's' });
 	const { bytes, text } = await sources(server);
 	const utf8 = [['stdout'], 'utf8'];
@@ -327,7 +328,7 @@ async function pages(client, begun, { between, ...more } = {}) {
 	return { sum, last, lost };
 }
 
-scenario('pages over MCP, with a slow client, and with many at once', { args: small, timeout: 5 * timeout }, async (server) => {
+small('pages over MCP, with a slow client, and with many at once', { timeout: 5 * timeout }, async (server) => {
 	const { text } = await sources(server);
 	await flat(server, async () => {
 		for (const session of [false, true]) {
@@ -356,7 +357,7 @@ scenario('pages over MCP, with a slow client, and with many at once', { args: sm
 	await flood;
 
 	const block = `${'z'.repeat(79)}\n`;
-	const every = await Promise.all(Array.from({ length: times(5, 20) }, async (_, i) => {
+	const every = await Promise.all(Array.from({ length: times(3, 20) }, async (_, i) => {
 		await server.session({ id: `t${i}` });
 		const client = await agent(server, { session: i % 2 === 0 });
 		return pages(client, await begin(server, client, `t${i}`, `for ((i = 0; i < 10; i++)); do printf '%s\\n' ${`${'z'.repeat(79)} `.repeat(1000)}; done`));
@@ -368,7 +369,7 @@ scenario('pages over MCP, with a slow client, and with many at once', { args: sm
 	}
 });
 
-scenario('a client that stops reading is told its losses, and blocks no program for long', { args: small, timeout: 3 * timeout + 150_000 }, async (server) => {
+small('a client that stops reading is told its losses, and blocks no program for long', { timeout: 3 * timeout + 150_000 }, async (server) => {
 	const { text } = await sources(server, Math.max(2, megabytes) * MiB); // more than what sockets hold
 	await server.session({ id: 's' });
 	const done = (id) => until('the end of the command', async () => (await server.api.call('GET', `/api/session/${id}/exec`)).data.at(-1).state === 'done', { timeout: 60_000, interval: 250 });
@@ -405,13 +406,13 @@ scenario('a client that stops reading is told its losses, and blocks no program 
 	assert.equal(await server.run('s', 'echo alive'), 'alive\n');
 });
 
-scenario('a server that is killed meanwhile', { args: small, timeout: 3 * timeout }, async (server) => {
+small('a server that is killed meanwhile', { timeout: 3 * timeout }, async (server) => {
 	await server.session({ id: 's' });
 	const { bytes, text } = await sources(server);
 	for (const [args, source] of [[['exec', '--pipes', 's', `cat ${bytes.name}`], bytes], [['exec', 's', `cat ${text.name}`], text]]) {
 		let come = 0;
 		const running = command(server, args, { started: (child) => child.stdout.on('data', (piece) => { come += piece.length; }) });
-		for (let kills = 1; kills <= times(2, 3); kills += 1) {
+		for (let kills = 1; kills <= times(1, 3); kills += 1) {
 			await until('more output', () => come > kills * megabytes * MiB / 4, { timeout });
 			await server.restart();
 		}

@@ -54,6 +54,9 @@ const saying = (text, { end = true } = {}) => net.createServer((socket) => socke
 
 const expose = (server, port, more = {}) => server.api.call('POST', '/api/expose-port', { port, ...more });
 
+/** Run body with the preview of a listening server. */
+const exposed = (server, listener, body) => serving(listener, async (port, sockets) => body(await expose(server, port), port, sockets));
+
 /** Send a request to a preview's host name. */
 const visit = (server, preview, path = '/', { headers = {}, ...options } = {}) =>
 	request(server.base, { path, headers: { Host: `${preview.host}:${server.port}`, ...headers }, ...options });
@@ -92,8 +95,7 @@ shared('a preview is reached by its host name, without credentials', async (serv
 });
 
 shared('a preview is only reached by its own name, and that name reaches nothing else', async (server) => {
-	await serving(echo(), async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, echo(), async (preview, port) => {
 		const { token } = preview;
 		const wrong = await visit(server, { host: `${port}-s-${'a'.repeat(16)}.localhost` });
 		assertError(wrong, 404, 'INVALID_TOKEN');
@@ -150,8 +152,7 @@ shared('origin, referer, redirects and cookies are rewritten for each side', asy
 		const { origin, referer, cookie } = asked.headers;
 		answer.end(JSON.stringify({ origin, referer, cookie }));
 	});
-	await serving(program, async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, program, async (preview, port) => {
 		const own = `http://${preview.host}:${server.port}`;
 		const { json, headers } = await visit(server, preview, '/', { headers: { Origin: own, Referer: `${own}/x?y`, Cookie: 'a=1; ringside-abcd=secret; b=2' } });
 		assert.deepEqual(json, { origin: `http://localhost:${port}`, referer: `http://localhost:${port}/x?y`, cookie: 'a=1; b=2' });
@@ -191,8 +192,7 @@ shared('responses of every framing arrive complete, on one connection', async (s
 	const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 	let connections = 0;
 	for (const [text, expected] of answers) {
-		await serving(saying(text), async (port) => {
-			const preview = await expose(server, port);
+		await exposed(server, saying(text), async (preview) => {
 			await new Promise((resolve, reject) => {
 				http.get({ agent, port: server.port, host: '127.0.0.1', headers: { Host: `${preview.host}:${server.port}` } }, (answer) => {
 					let got = '';
@@ -212,8 +212,7 @@ shared('responses of every framing arrive complete, on one connection', async (s
 
 shared('a truncated response does not look complete', async (server) => {
 	for (const text of ['HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n0\r\n\r\n']) {
-		await serving(saying(text), async (port) => {
-			const preview = await expose(server, port);
+		await exposed(server, saying(text), async (preview) => {
 			await assert.rejects(visit(server, preview), /aborted|ECONNRESET|hang up/, text);
 			// In HTTP/1.0 only the close marks the end, so it is a reset.
 			assert.match(await ending(server.port, `GET / HTTP/1.0\r\nHost: ${preview.host}\r\n\r\n`), /reset/, text);
@@ -223,8 +222,7 @@ shared('a truncated response does not look complete', async (server) => {
 
 shared('ambiguous requests are refused', async (server) => {
 	let asked = 0;
-	await serving(http.createServer((incoming, answer) => { asked += 1; answer.end(); }), async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, http.createServer((incoming, answer) => { asked += 1; answer.end(); }), async (preview) => {
 		for (const lines of ['Content-Length: 3\r\nContent-Length: 3', 'Content-Length: 3\r\nTransfer-Encoding: chunked', 'Transfer-Encoding : chunked']) {
 			const client = raw(server, preview, `POST / HTTP/1.1\r\nHost: HOST\r\n${lines}\r\n\r\nabcGET /smuggled HTTP/1.1\r\nHost: HOST\r\n\r\n`);
 			assert.equal(await client.status(), 400, lines);
@@ -238,8 +236,7 @@ shared('ambiguous requests are refused', async (server) => {
 });
 
 shared('pipelined requests are answered in order', async (server) => {
-	await serving(echo(), async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, echo(), async (preview) => {
 		const client = raw(server, preview, ['POST /1 HTTP/1.1\r\nHost: HOST\r\nContent-Length: 3\r\n\r\nabc', 'POST /2 HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
 			'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n', 'GET /3 HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n'].join(''));
 		await client.untilClosed();
@@ -258,8 +255,7 @@ shared('WebSockets and other upgrades pass both ways, by host and by path', asyn
 		assert.equal(asked.headers.authorization, undefined);
 		socket.on('message', (data, binaryData) => socket.send(data, { binary: binaryData }));
 	});
-	await serving(program, async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, program, async (preview, port) => {
 		const own = `http://${preview.host}:${server.port}`;
 		const open = (path, options) => new WebSocket(`ws://127.0.0.1:${server.port}${path}`, options);
 		const echoes = async (socket) => {
@@ -281,8 +277,7 @@ shared('WebSockets and other upgrades pass both ways, by host and by path', asyn
 		await until('the end of all connections', async () => (await server.api.call('GET', '/api/exposed-ports')).ports[0].connections === 0);
 	});
 	// A response without an upgrade does not become a WebSocket.
-	await serving(echo(), async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, echo(), async (preview) => {
 		await assert.rejects(within('the refusal', new Promise((resolve, reject) => {
 			new WebSocket(`ws://127.0.0.1:${server.port}/`, { headers: { Host: `${preview.host}:${server.port}` } }).once('open', resolve).once('error', reject);
 		})), /200/);
@@ -298,8 +293,7 @@ shared("events are streamed without delay, and a client's disconnect reaches the
 		answer.on('close', () => { gone += 1; });
 		answers.push(answer);
 	});
-	await serving(program, async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, program, async (preview) => {
 		const client = raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n');
 		await until('the head', () => client.text.includes('event-stream'));
 		for (let i = 0; i < 5; i += 1) {
@@ -397,8 +391,7 @@ shared('a preview never reaches the server itself, not even indirectly', async (
 		const there = net.connect(server.port, '127.0.0.1').on('error', () => socket.destroy());
 		socket.on('error', () => there.destroy()).pipe(there).pipe(socket);
 	});
-	await serving(round, async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, round, async (preview, port) => {
 		assertError(await visit(server, preview, '/api/ping'), 508, 'LOOP_DETECTED');
 		assertError(await server.api.raw('GET', `/proxy/${port}/healthz`), 508, 'LOOP_DETECTED');
 	});
@@ -435,8 +428,7 @@ shared('bodies of any size pass both ways in little memory, with 100 Continue if
 		});
 	});
 	const memory = () => Number(/VmRSS:\s+(\d+) kB/.exec(readText(`/proc/${server.pid}/status`))[1]) << 10;
-	await serving(program, async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, program, async (preview) => {
 		const before = memory();
 		for (const headers of [{ 'Content-Length': size }, { 'Transfer-Encoding': 'chunked', Expect: '100-continue' }]) {
 			const answer = await within('the upload', new Promise((resolve, reject) => {
@@ -482,8 +474,7 @@ shared('a client that stops reading blocks the program, and nothing else', async
 		answer.on('drain', more);
 		more();
 	});
-	await serving(program, async (port, sockets) => {
-		const preview = await expose(server, port);
+	await exposed(server, program, async (preview, port, sockets) => {
 		const readers = Array.from({ length: count }, () => {
 			const client = raw(server, preview, 'GET /flood HTTP/1.1\r\nHost: HOST\r\n\r\n');
 			client.socket.pause();
@@ -513,8 +504,7 @@ shared('a program or a server that dies ends its connections', async (server) =>
 		if (asked.url === '/begun') answer.write('x');
 		if (asked.url === '/ends') answer.end('yes');
 	});
-	await serving(program, async (port, sockets) => {
-		const preview = await expose(server, port);
+	await exposed(server, program, async (preview, port, sockets) => {
 		const waiting = visit(server, preview, '/'), begun = visit(server, preview, '/begun');
 		begun.catch(() => {});
 		await until('both connections', () => sockets.size === 2);
@@ -540,8 +530,7 @@ shared('a program or a server that dies ends its connections', async (server) =>
 
 shared('an early response to a large body is passed on', async (server) => {
 	const program = net.createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 413 No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno')));
-	await serving(program, async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, program, async (preview) => {
 		const client = raw(server, preview, 'POST / HTTP/1.1\r\nHost: HOST\r\nContent-Length: 100000000\r\n\r\n').send(Buffer.alloc(100_000));
 		assert.equal(await client.status(), 413);
 		await client.untilClosed();
@@ -549,8 +538,7 @@ shared('an early response to a large body is passed on', async (server) => {
 });
 
 shared('twenty at once leave nothing', async (server) => {
-	await serving(echo(), async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, echo(), async (preview) => {
 		await visit(server, preview);
 		const count = () => Object.keys(descriptors(server.pid)).length, before = count();
 		for (let round = 0; round < times(2, 5); round += 1) {
@@ -562,8 +550,7 @@ shared('twenty at once leave nothing', async (server) => {
 });
 
 scenario('without a domain there are no preview hosts', { args: ['--preview-domain', 'none'] }, async (server) => {
-	await serving(echo(), async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, echo(), async (preview, port) => {
 		assert.equal(preview.url, null);
 		assertError(await visit(server, { host: `${port}-s-${preview.token}.localhost` }), 403, 'HOST_NOT_ALLOWED');
 		assert.equal((await server.api.raw('GET', preview.path)).status, 200);
@@ -574,8 +561,7 @@ scenario('over TLS', secure, async (server) => {
 	const program = echo();
 	const sockets = new WebSocketServer({ server: program });
 	sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(data)));
-	await serving(program, async (port) => {
-		const preview = await expose(server, port);
+	await exposed(server, program, async (preview) => {
 		assert.match(preview.url, /^https:/);
 		const options = { port: server.port, host: '127.0.0.1', servername: preview.host, ca, checkServerIdentity: () => undefined };
 		const body = Buffer.alloc(5 << 20, 'x');
@@ -619,8 +605,7 @@ shared('a program that does not accept connections is awaited for a limited time
 });
 
 scenario('clients of previews do not use up the connections of the server', { args: ['--max-connections', '120'] }, async (server) => {
-	await serving(net.createServer((socket) => socket.resume()), async (port, sockets) => {
-		const preview = await expose(server, port);
+	await exposed(server, net.createServer((socket) => socket.resume()), async (preview, port, sockets) => {
 		const all = Array.from({ length: 110 }, () => raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n'));
 		await until('the limit', () => sockets.size === 31 && all.filter(({ closed, text }) => closed || /"LIMIT_REACHED"/.test(text)).length === 79);
 		// The server notices a moment later that refused clients have disconnected, and counts them until then.

@@ -209,7 +209,7 @@ rpc('interrupted streams of bytes leave nothing', { timeout: 100_000 }, async (m
 	await until('the end of the temporary file', () => kept().join() === list.join());
 	assert.equal(readFileSync(`${server.cwd}/old`, 'utf8'), 'as it was');
 	// A reader that cancels, and one whose file is truncated meanwhile.
-	await main.files.writeFileStream('big', pieces(150, 100_000), 's');
+	await main.files.writeFileStream('big', pieces(40, 100_000), 's');
 	const { content } = await main.files.readFile('big', 's', { encoding: 'none' });
 	const reader = content.getReader();
 	assert.ok((await reader.read()).value.length > 0);

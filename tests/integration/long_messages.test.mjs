@@ -82,7 +82,7 @@ scenario('the same over TLS, which has further buffers', secure, async (server) 
 });
 
 shared('pending messages of a closed connection are dropped, others go on', async (server) => {
-	const sockets = await Promise.all(Array.from({ length: 10 }, () => new ControlClient(server, { path: '/rpc' }).connect()));
+	const sockets = await Promise.all(Array.from({ length: 6 }, () => new ControlClient(server, { path: '/rpc' }).connect()));
 	await Promise.all(sockets.map(({ socket }, at) => new Promise((resolve) => {
 		const text = at % 2 ? push(server, 'gone', slow(MiB / 2)) : 'x'.repeat(3 * MiB);
 		socket.send(text, () => { socket.terminate(); resolve(); });
@@ -91,7 +91,7 @@ shared('pending messages of a closed connection are dropped, others go on', asyn
 	await untilMetric(server, 'body_bytes', 0);
 	await untilMetric(server, 'rpc_sockets', 0);
 	const { socket } = await new ControlClient(server, { path: '/rpc' }).connect();
-	await new Promise((resolve) => { socket.send(push(server, 'late', slow(2 * MiB)), resolve); });
+	await new Promise((resolve) => { socket.send(push(server, 'late', slow(MiB)), resolve); });
 	// The server ends meanwhile.
 	await server.kill('SIGTERM');
 	await server.start();

@@ -1,4 +1,4 @@
-// A scripted agent works in one shell, over HTTP and over MCP: it types, waits for states, reads the screen, runs
+// A scripted agent works in one shell, over MCP: it types, waits for states, reads the screen, runs
 // commands, and gets past a password with a person's help.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -10,50 +10,8 @@ import { scenario } from './lib/server.mjs';
 
 const id = 'work';
 
-/** What an agent does, over HTTP. */
-class OverHttp {
-	constructor(server) {
-		this.api = server.api;
-	}
-
-	async open() {
-		await this.api.create({ id });
-	}
-
-	async close() {}
-
-	/** {id, state, exitCode, output} */
-	async exec(command, fields) {
-		const { data } = await this.api.call('POST', `/api/session/${id}/exec`, { command, queue: true, ...fields });
-		return data;
-	}
-
-	async ended(exec) {
-		return (await this.api.call('GET', `/api/session/${id}/exec/${exec.id}?waitMs=20000`)).data;
-	}
-
-	async cancel(exec) {
-		return (await this.api.call('POST', `/api/session/${id}/exec/${exec.id}/cancel`, {})).data;
-	}
-
-	async keys(fields) {
-		return (await this.api.call('POST', `/api/session/${id}/keys`, fields)).state;
-	}
-
-	/** The state in which one of the conditions is met. */
-	async wait(...until) {
-		const answer = await this.api.call('POST', `/api/session/${id}/wait`, { until, timeoutMs: 20_000 });
-		assert.notEqual(answer.type, 'timeout', `${JSON.stringify(until)}: ${JSON.stringify(answer.state)}\n${await this.screen()}`);
-		return answer.state;
-	}
-
-	async screen() {
-		return (await this.api.raw('GET', `/api/session/${id}/screen?format=text`)).text;
-	}
-}
-
-/** The same with MCP tools. */
-class OverMcp {
+/** What an agent does, with MCP tools. */
+class Agent {
 	constructor(server) {
 		this.client = new Client({ name: 'agent', version: '1' });
 		this.transport = new StreamableHTTPClientTransport(new URL('/mcp', server.base),
@@ -79,15 +37,15 @@ class OverMcp {
 	static result = ({ exec_id, state, exit_code, output }) => ({ id: exec_id, state, exitCode: exit_code, output });
 
 	async exec(command, { yieldMs } = {}) {
-		return OverMcp.result(await this.call('exec', { session_id: id, command, queue: true, yield_ms: yieldMs }));
+		return Agent.result(await this.call('exec', { session_id: id, command, queue: true, yield_ms: yieldMs }));
 	}
 
 	async ended(exec) {
-		return OverMcp.result(await this.call('exec_read', { exec_id: exec.id, wait_ms: 20_000 }));
+		return Agent.result(await this.call('exec_read', { exec_id: exec.id, wait_ms: 20_000 }));
 	}
 
 	async cancel(exec) {
-		return OverMcp.result(await this.call('exec_signal', { exec_id: exec.id }));
+		return Agent.result(await this.call('exec_signal', { exec_id: exec.id }));
 	}
 
 	async keys(fields) {
@@ -198,17 +156,16 @@ Shell().cmdloop()
 	},
 };
 
-for (const Agent of [OverHttp, OverMcp])
-	scenario(`an agent's day: ${Agent.name}`, { timeout: 150_000 }, async (server, t) => {
-		const agent = new Agent(server);
-		await agent.open();
-		for (const [what, work] of Object.entries(works)) {
-			const before = Date.now();
-			await agent.wait(prompt);
-			await work(agent, server);
-			t.diagnostic(`${what}: ${Date.now() - before} ms`);
-		}
-		const { blocks } = await server.api.call('GET', `/api/session/${id}/blocks?state=running`);
-		assert.deepEqual(blocks, []);
-		await agent.close();
-	});
+scenario("an agent's day", { timeout: 150_000 }, async (server, t) => {
+	const agent = new Agent(server);
+	await agent.open();
+	for (const [what, work] of Object.entries(works)) {
+		const before = Date.now();
+		await agent.wait(prompt);
+		await work(agent, server);
+		t.diagnostic(`${what}: ${Date.now() - before} ms`);
+	}
+	const { blocks } = await server.api.call('GET', `/api/session/${id}/blocks?state=running`);
+	assert.deepEqual(blocks, []);
+	await agent.close();
+});

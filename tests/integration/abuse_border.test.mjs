@@ -1,4 +1,4 @@
-// Upgrades with each kind of credentials and from each kind of page, guessed tokens, and a storm of sizes.
+// Upgrades with each kind of credentials and from each kind of page, and guessed tokens.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
@@ -69,6 +69,7 @@ shared('handshakes: each kind of credentials, from each kind of page', { timeout
 	// Origins of a handshake, and whether a token and a cookie count there: [token, cookie].
 	const places = {
 		'no page': [{}, true, false], 'our page': [{ Origin: server.base, 'Sec-Fetch-Site': 'same-origin' }, true, true],
+		'our page, without an origin': [{ 'Sec-Fetch-Site': 'same-origin' }, true, true],
 		'an allowed page': [{ Origin: 'https://app.example', 'Sec-Fetch-Site': 'cross-site' }, true, false],
 		'another site': [{ Origin: 'https://evil.example' }, false, false], 'no origin': [{ Origin: 'null' }, false, false],
 		'another port': [{ Origin: `http://127.0.0.1:${port}`, 'Sec-Fetch-Site': 'same-site' }, false, false],
@@ -183,44 +184,4 @@ shared('thousands of wrong tokens from one address', { timeout: 120_000, memory:
 	assert.deepEqual([await ask(server, '127.80.0.2', 'x'.repeat(43)), await ask(server, '127.80.0.2', token)], [401, 200], 'another address has its own limit');
 	assert.ok(!server.stderr.includes(token), 'the token is in the log');
 	if (!sanitized()) assert.ok(grown < 2 * MIB, `memory has grown by ${grown}`);
-});
-
-shared('a storm of sizes in several sessions', { timeout: 120_000, memory: true }, async (server, t) => {
-	const ids = ['a', 'b', 'c', 'd'];
-	const clients = [];
-	for (const id of ids) {
-		await server.session({ id });
-		clients.push(await server.client({ sessionId: id, keepLog: false, sink() {} }).connect());
-	}
-	await server.session({ id: 'calm' });
-	const calm = await server.client({ sessionId: 'calm' }).connect();
-	const before = rssAnon(server.pid);
-	// Constant output, so that every resize redraws something.
-	for (const client of clients) client.type('while :; do printf "%0200d\\e[%d;%dH" $((n++)) $((n % 1000)) $((n % 997)); done\r');
-	let [peak, asked] = [0, 0];
-	const rounds = times(sanitized() ? 6 : 25, 400);
-	for (let round = 0; round < rounds; round += 1) {
-		await Promise.all(clients.map(async (client, at) => {
-			for (const [cols, rows] of [[1000, 1000], [2, 2], [1000, 2], [2, 1000], [1000, 1000]]) client.control({ type: 'resize', cols, rows });
-			await server.api.resize(ids[at], 1000 - round % 3, 1000);
-			asked += 6;
-		}));
-		calm.type(`echo ca""lm-${round}\r`);
-		await calm.untilText(`calm-${round}\r\n`);
-		peak = Math.max(peak, rssAnon(server.pid));
-	}
-	for (const [at, client] of clients.entries()) {
-		client.type('\x03');
-		client.control({ type: 'resize', cols: 80, rows: 24 });
-		await until(`the last size of ${ids[at]}`, async () => (({ cols, rows }) => cols === 80 && rows === 24)(await server.api.get(ids[at])));
-	}
-	// Input does not pass through the holder, which may still have sizes to apply.
-	for (const id of ids) await until(`the last size in ${id}`, async () => await server.run(id, 'stty size') === '24 80\n');
-	await until('freed memory', () => sanitized() || rssAnon(server.pid) < before + 64 * MIB, { timeout: 20_000 }).catch(() => {});
-	const [most, rest] = [peak - before, rssAnon(server.pid) - before];
-	t.diagnostic(`${asked} sizes, memory +${(most / MIB).toFixed(1)} MiB at most, +${(rest / MIB).toFixed(1)} MiB after`);
-	if (!sanitized()) {
-		assert.ok(most < 160 * MIB, `memory grew by ${most} at most`);
-		assert.ok(rest < 64 * MIB, `${rest} bytes of memory are left`);
-	}
 });

@@ -3,11 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { logIn } from './lib/api.mjs';
 import { scenario } from './lib/server.mjs';
-import { Refused } from './lib/client.mjs';
 
-const refusedWith = (status) => (error) => error instanceof Refused && error.status === status;
 const app = 'https://app.example';
-const allowed = { args: ['--allow-origin', app] };
 
 /** The result of a request with a cookie: its status, and the code of a refusal. */
 async function byCookie(server, cookie, method, path, headers, body) {
@@ -15,7 +12,7 @@ async function byCookie(server, cookie, method, path, headers, body) {
 	return answer.status < 400 ? answer.status : `${answer.status} ${answer.json?.code}`;
 }
 
-scenario('a cookie counts for our own page, but not for an allowed origin', allowed, async (server) => {
+scenario('a cookie counts for our own page, but not for an allowed origin', { args: ['--allow-origin', app] }, async (server) => {
 	const cookie = await logIn(server);
 	const own = { Origin: server.base };
 	const port = `http://127.0.0.1:${Number(new URL(server.base).port) + 1}`;
@@ -44,18 +41,6 @@ scenario('a cookie counts for our own page, but not for an allowed origin', allo
 		assert.equal(await byCookie(server, cookie, method, path, headers, body), expected, what);
 	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data.sort(), ['charset', 'mine', 'stripped']);
 	assert.ok(!existsSync(`${server.root}/foreign`));
-});
-
-scenario('a cookie does not count for sockets of an allowed origin', allowed, async (server) => {
-	await server.session({ id: 's' });
-	const Cookie = await logIn(server);
-	await server.client({ sessionId: 's', token: null, headers: { Cookie }, origin: server.base }).connect();
-	await assert.rejects(server.client({ sessionId: 's', token: null, headers: { Cookie }, origin: app }).connect(), refusedWith(403));
-	await server.client({ sessionId: 's', token: null, headers: { Cookie, 'Sec-Fetch-Site': 'same-origin' } }).connect();
-	for (const headers of [{ Cookie }, { Cookie, 'Sec-Fetch-Site': 'same-site' }])
-		await assert.rejects(server.client({ sessionId: 's', token: null, headers }).connect(), refusedWith(403));
-	// With its own token the allowed page may connect.
-	await server.client({ sessionId: 's', origin: app }).connect();
 });
 
 scenario('without authentication, other sites are refused too', { args: ['--no-auth', '--allow-origin', app] }, async (server) => {

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import os from 'node:os';
@@ -12,7 +11,6 @@ import { promisify } from 'node:util';
 import { driver, given, seen, settled, sha } from './lib/bodies.mjs';
 import { ca, secure } from './lib/certificate.mjs';
 import { ask, Pipe } from './lib/pipe.mjs';
-import { sanitized } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { together } from './lib/together.mjs';
 import { pause, stays, until, within } from './lib/until.mjs';
@@ -237,38 +235,4 @@ bodies('downloads that fail, and clients that disconnect', async (server) => {
 	}, { interval: 400 });
 	slow.socket.destroy();
 	await settled(server);
-});
-
-bodies('twenty at once, over every transport', async (server) => {
-	await Promise.all(Array.from({ length: 20 }, async (_, at) => {
-		const body = randomBytes(times(70_000, 200_000) + at);
-		const { json } = await put(server, `/test/take${at % 3 ? '?pause=1' : ''}`, [body.subarray(0, at), body.subarray(at)].filter((piece) => piece.length), { length: at % 2 ? body.length : undefined });
-		assert.equal(json.sha256, sha(body));
-	}));
-	await settled(server);
-});
-
-bodies('two gigabytes each way, in constant memory', { skip: sanitized() && 'it takes too long with sanitizers', timeout: 240_000 }, async (server) => {
-	const peak = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1]);
-	await put(server, '/test/take', [Buffer.alloc(10 * MiB)], { length: 10 * MiB });
-	const before = peak(), piece = Buffer.alloc(4 * MiB, 'g');
-	for (const length of [2048 * MiB, undefined]) {
-		const began = Date.now();
-		const { json } = await put(server, '/test/take', Array(512).fill(piece), { length });
-		assert.equal(json.bytes, 2048 * MiB);
-		console.log(`# 2 GiB up${length ? '' : ' in chunks'}: ${Date.now() - began} ms`);
-	}
-	for (const query of ['', '&unknown=1']) {
-		const began = Date.now();
-		const got = await new Promise((resolve, reject) => {
-			http.get(`${server.base}/test/give?length=${2048 * MiB}${query}`, { headers: { Authorization: `Bearer ${server.token}` } }, (answer) => {
-				let bytes = 0;
-				answer.on('data', (data) => { bytes += data.length; }).on('end', () => resolve(bytes)).on('error', reject);
-			});
-		});
-		assert.equal(got, 2048 * MiB);
-		console.log(`# 2 GiB down${query ? ' in chunks' : ''}: ${Date.now() - began} ms`);
-	}
-	console.log(`# memory: ${before} KiB, then ${peak()} KiB`);
-	assert.ok(peak() - before < 4096, `${before} KiB, then ${peak()} KiB`);
 });

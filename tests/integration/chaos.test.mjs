@@ -17,7 +17,6 @@ import { pause, until } from './lib/until.mjs';
 
 const sessions = times(2, 3);
 const patience = long ? 1_800_000 : 120_000;
-const root = process.getuid() === 0;
 
 scenario('mixed work under kill -9: acknowledged work is there, true, and done once', { args: ['--ring-size', '16M'], timeout: patience }, async (server) => {
 	const oracle = await new Oracle(server, { sessions }).begin();

@@ -68,50 +68,6 @@ shared('without the mode no focus report is typed', async (server) => {
 	assert.ok(![...one.messages, ...two.messages].some(({ type }) => type === 'error'));
 });
 
-shared('a session has the focus while a client has it', async (server) => {
-	const { api } = server;
-	await server.session({ id: 's', cols: 80, rows: 24 });
-	const program = await listen(server);
-	const { token } = await api.link('s', 'viewer', 60_000);
-	const one = await server.client({ sessionId: 's' }).connect();
-	const two = await server.client({ sessionId: 's' }).connect();
-	const viewer = await server.client({ sessionId: 's', token }).connect();
-	await program.turn('+');
-	let logged = '+';
-	const sendReport = async (client, report, passed) => {
-		client.type(report);
-		await processed(client);
-		logged += passed ? report : '';
-		await program.receives(logged);
-	};
-	await sendReport(viewer, IN, false);
-	await sendReport(one, OUT, false);
-	await sendReport(one, IN, true);
-	await sendReport(one, IN, false);
-	await sendReport(two, IN, false);
-	await sendReport(one, OUT, false);
-	await sendReport(viewer, OUT, false);
-	await sendReport(two, OUT, true);
-	await sendReport(two, OUT, false);
-	await sendReport(two, IN, true);
-
-	// A client that disconnects loses its focus.
-	const three = await server.client({ sessionId: 's' }).connect();
-	await sendReport(three, IN, false);
-	two.terminate();
-	await until('three clients', async () => (await api.get('s')).clients === 3);
-	await program.receives(logged);
-	await three.close();
-	logged += OUT;
-	await program.receives(logged);
-	viewer.terminate();
-	one.terminate();
-	await until('no client', async () => (await api.get('s')).clients === 0);
-	await program.receives(logged);
-	const four = await server.client({ sessionId: 's' }).connect();
-	await sendReport(four, IN, true);
-});
-
 shared('only a separate focus report counts; other bytes are typed unchanged', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const program = await listen(server);

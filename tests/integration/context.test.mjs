@@ -6,31 +6,21 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
-import { everyTransport } from '../sandbox/local.mjs';
+import { overEach } from '../sandbox/local.mjs';
 import { Api } from './lib/api.mjs';
 import { processesNaming } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
-import { long, times } from './lib/soak.mjs';
+import { times } from './lib/soak.mjs';
 import { shared, tidy } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
-/** A test over each transport; `only` limits ./test to one, where both are known to behave alike: ./test --all tests the other. */
+/** A test over each transport; only: see overEach(). */
 function clients(name, body, only) {
-	shared(name, async (server) => {
-		for (const [transport, make] of Object.entries(everyTransport)) {
-			if (only && !long && only !== transport) continue;
-			const client = make(server);
-			try {
-				await body(client.interpreter, server, transport);
-			} catch (error) {
-				throw new Error(`over ${transport}`, { cause: error });
-			} finally {
-				client.disconnect();
-			}
-			await tidy(server);
-		}
-	});
+	shared(name, (server) => overEach(server, only, async (client) => {
+		await body(client.interpreter, server);
+		await tidy(server);
+	}));
 }
 
 /** Run code with the client; returns its callbacks and results. */
@@ -311,10 +301,10 @@ shared('output comes as it is written, all of it before the end, in order', asyn
 	writeFileSync(join(server.cwd, 'go'), '');
 	await until('the end', () => stream.closed);
 	assert.equal(textOf(stream.events), 'first last\n');
-	const mixed = await execute(server, id, 'for i in range(3):\n  print(i)\n  display(i)\nimport subprocess\nsubprocess.run(["head", "-c", "3000000", "/dev/zero"])\nprint("end")');
+	const mixed = await execute(server, id, 'for i in range(3):\n  print(i)\n  display(i)\nimport subprocess\nsubprocess.run(["head", "-c", "1000000", "/dev/zero"])\nprint("end")');
 	assert.deepEqual(merged(mixed).slice(0, 6).map(({ type, text }) => [type, text]),
 		[0, 1, 2].flatMap((i) => [['stdout', `${i}\n`], ['result', `${i}`]]));
-	assert.equal(textOf(mixed).length, 6 + 3_000_000 + 4);
+	assert.equal(textOf(mixed).length, 6 + 1_000_000 + 4);
 	assert.ok(textOf(mixed).endsWith('\0end\n'));
 	assert.deepEqual(mixed.at(-1), { type: 'execution_complete', execution_count: 2 });
 	assert.deepEqual((await execute(server, id, '1/0')).at(-1).ename, 'ZeroDivisionError');
@@ -362,15 +352,6 @@ shared('refusals', async (server) => {
 	assert.equal((await api.call('POST', `/api/contexts/${id}/interrupt`, {})).interrupted, false);
 });
 
-shared('an interrupt ends the code, and the context keeps its variables', async (server) => {
-	const id = await create(server);
-	const stream = await begun(server, id, 'a = 7\nimport time\nprint("on")\ntime.sleep(1000)');
-	assert.equal((await server.api.call('POST', `/api/contexts/${id}/interrupt`, {})).interrupted, true);
-	await until('the end of the code', () => stream.closed);
-	assert.equal(raised(stream.events), 'KeyboardInterrupt');
-	assert.equal((await execute(server, id, 'a'))[0].text, '7');
-});
-
 shared('an interrupt that comes with the code ends it, and the context keeps its variables', { timeout: 120_000 }, async (server) => {
 	const id = await create(server);
 	await execute(server, id, 'kept = 42');
@@ -392,8 +373,8 @@ shared('an interrupt ends JavaScript in any state, and the context keeps its var
 		'throw { get stack() { for (;;); } }', 'store.run(2, async () => { await 0; for (;;); }); await sleep(1e8)', 'for (;;) { console.log("y"); await 0 }',
 		'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)', 'require("child_process").execSync("sleep 1000")',
 	])
-		for (let n = 0; n < times(2, 20); n += 1) {
-			const end = (await execute(server, id, endless, { timeout_ms: n % 2 === 0 ? 1 : 50 })).at(-1);
+		for (let n = 0; n < times(1, 20); n += 1) {
+			const end = (await execute(server, id, endless, { timeout_ms: n % 2 === 0 ? 50 : 1 })).at(-1);
 			assert.deepEqual([end.ename, /gone/.test(end.evalue)], ['TimeoutError', false], `${endless}: ${n}`);
 		}
 	for (const [hides, after] of [['Error.prepareStackTrace = () => { for (;;); }', 'delete Error.prepareStackTrace'], ['const Symbol = 0; globalThis.process = {}', '']]) {
@@ -438,8 +419,8 @@ shared('modules in the directory are not loaded by the executor', async (server)
 shared('an interrupt does not cut a result in two', { timeout: 120_000 }, async (server) => {
 	const id = await create(server);
 	await execute(server, id, 'kept = 42');
-	for (let n = 0; n < times(4, 24); n += 1) {
-		const stream = begin(server, id, `while True: display("y" * ${times(1_000_000, 3_000_000)})`);
+	for (let n = 0; n < times(3, 24); n += 1) {
+		const stream = begin(server, id, `while True: display("y" * ${times(600_000, 3_000_000)})`);
 		await until('the first results', () => stream.events.length > n % 4);
 		await server.api.call('POST', `/api/contexts/${id}/interrupt`);
 		await until('the end', () => stream.closed);
@@ -511,13 +492,13 @@ shared('code that is hostile to its executor harms only its own context', async 
 	}
 	assert.equal((await execute(server, id, 'import os\nif os.fork() == 0:\n  print("child")\nelse:\n  os.wait()\n  print("parent")')).at(-1).type,
 		'execution_complete', 'a child that returns from the code does not become an executor');
-	const much = times(3_000_000, 20_000_000);
+	const much = times(1_000_000, 20_000_000);
 	const flood = await execute(server, id, `import sys\nsys.stdout.write("x" * ${much})\n"y" * 3_000_000`);
 	assert.equal(textOf(flood).length, much);
 	assert.match(flood.at(-2).text, /more characters/);
 	const large = await execute(server, id, '["z" * 9_000_000]');
 	assert.ok(large[0].metadata.omitted.json > 9_000_000, JSON.stringify(large[0]).slice(0, 200));
-	const count = times(1000, 20_000);
+	const count = times(300, 20_000);
 	const many = await execute(server, id, `for i in range(${count}): display(i)`);
 	assert.equal(many.length, count + 1);
 });
@@ -594,28 +575,6 @@ shared('code that ignores signals within one C call is killed with its context',
 	assert.ok(stream.events.at(-1).ename, JSON.stringify(stream.events.at(-1)));
 });
 
-shared('megabytes of output arrive complete', { timeout: 120_000 }, async (server) => {
-	const id = await create(server);
-	const pieces = times(40, 1000); // of 100,000 bytes
-	const request = http.request(`${server.base}/api/execute/code`, { method: 'POST', agent: false, headers: { Authorization: `Bearer ${server.token}` } });
-	request.end(JSON.stringify({ context_id: id, code: `import os\nfor i in range(${pieces}): os.write(1, b"%05d" % i * 20_000)\nprint("end")` }));
-	const [response] = await once(request, 'response');
-	let pending = '', bytes = 0, last;
-	const take = (line) => {
-		if (!line.startsWith('data: ')) return;
-		last = JSON.parse(line.slice('data: '.length));
-		if (last.type === 'stdout') bytes += last.text.length;
-	};
-	response.setEncoding('utf8').on('data', (data) => {
-		const lines = (pending + data).split('\n');
-		pending = lines.pop();
-		lines.forEach(take);
-	});
-	await once(response, 'end');
-	assert.deepEqual([bytes, last.type], [pieces * 100_000 + 4, 'execution_complete']);
-	assert.equal((await execute(server, id, 'i'))[0].text, `${pieces - 1}`);
-});
-
 shared('an executor that died while idle is reported once', async (server) => {
 	const id = await create(server);
 	const [{ text: pid }] = await execute(server, id, 'import threading, os\nthreading.Timer(0.2, lambda: os._exit(3)).start()\nos.getpid()');
@@ -639,7 +598,7 @@ shared('output between two pieces of code comes with the next one', async (serve
 });
 
 shared('many contexts at once, each with children, are gone when they are deleted', async (server) => {
-	const ids = await Promise.all(Array.from({ length: times(6, 20) }, () => create(server)));
+	const ids = await Promise.all(Array.from({ length: times(4, 20) }, () => create(server)));
 	const code = (i) => `import subprocess\n[subprocess.Popen(["sleep", "1234.${i}"], start_new_session=bool(k % 2)) for k in range(5)]\nn = ${i}`;
 	await Promise.all(ids.map((id, i) => execute(server, id, code(i))));
 	const values = await Promise.all(ids.map((id) => execute(server, id, 'n')));
@@ -661,7 +620,7 @@ scenario('an idle context expires, and one that runs code stays', { args: ['--co
 	await until('the end of the idle context', async () => {
 		assert.equal((await execute(server, used, '6 * 7'))[0].text, '42');
 		return !(await list()).includes(unused);
-	}, { interval: 100 });
+	}, { interval: 400 });
 	assert.deepEqual(await list(), [busy, used]);
 	await until('the end of its executor', () => !existsSync(`/proc/${pid}`));
 	await server.api.refused(404, 'CONTEXT_NOT_FOUND', 'POST', '/api/execute/code', { context_id: unused, code: '1' });

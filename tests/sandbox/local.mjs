@@ -1,4 +1,5 @@
 // The client's Sandbox class outside of Workers: a Durable Object whose container is one of our servers.
+import { long } from '../integration/lib/soak.mjs';
 import { until } from '../integration/lib/until.mjs';
 import { authorize } from './bundle.mjs';
 import { sdk, transports } from './sdk.mjs';
@@ -105,3 +106,21 @@ export const everyTransport = {
 	...transports,
 	RPC: (server) => namespaceOf(server, { SANDBOX_TRANSPORT: 'rpc' }).get('box').client,
 };
+
+/**
+ * Call body(client, transport) with a client over each transport. only: ./test takes this one alone, where all are known to behave
+ * alike; ./test --all takes each.
+ */
+export async function overEach(server, only, body) {
+	for (const [transport, make] of Object.entries(everyTransport)) {
+		if (only && !long && only !== transport) continue;
+		const client = make(server);
+		try {
+			await body(client, transport);
+		} catch (error) {
+			throw new Error(`over ${transport}`, { cause: error });
+		} finally {
+			client.disconnect();
+		}
+	}
+}

@@ -17,7 +17,7 @@ for (const shell of ['bash', 'zsh', 'fish'])
 			await server.session({ id, shell });
 			const { pid } = await server.api.get(id);
 			const usable = shell === 'fish' ? commands.filter((each) => !/while|for|\(|read -s/.test(each)) : commands;
-			for (let i = 0; i < times(shell === 'bash' ? 40 : 15, shell === 'bash' ? 2500 : 300); i++) {
+			for (let i = 0; i < times(shell === 'bash' ? 20 : 8, shell === 'bash' ? 2500 : 300); i++) {
 				const command = usable[(i * sessions.length + at) % usable.length];
 				const { data } = await server.api.call('POST', `/api/session/${id}/exec`, { command, queue: true, yieldMs: 0 });
 				await sleep(Math.random() * 5);
@@ -30,7 +30,7 @@ for (const shell of ['bash', 'zsh', 'fish'])
 				const { data: end } = await server.api.call('GET', `/api/session/${id}/exec/${data.id}`);
 				assert.ok(['command', 'prompt', 'cancelled', 'not_started'].includes(end.endedBy), `${about} ${JSON.stringify(end)}`);
 				if (end.signalsSent.some((signal) => signal !== 'INT')) lost.push(about + JSON.stringify(end));
-				if (i % 10 === 9) {
+				if (i % 5 === 4) {
 					const { data: next } = await server.api.call('POST', `/api/session/${id}/exec`, { command: 'echo here', queue: true });
 					assert.deepEqual([next.output, next.endedBy], ['here\n', 'command'], `${about} ${JSON.stringify(next)}`);
 				}

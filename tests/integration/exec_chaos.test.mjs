@@ -14,7 +14,7 @@ import { pause, until } from './lib/until.mjs';
 
 const id = 's';
 const seed = Number(process.env.RINGSIDE_SEED ?? 1);
-const count = times(50, 2000, 'RINGSIDE_TEST_COMMANDS');
+const count = times(30, 2000, 'RINGSIDE_TEST_COMMANDS');
 const kills = times(8, 200, 'RINGSIDE_TEST_EXEC_KILLS');
 
 const exec = (server, command, fields = {}, session = id) => server.api.call('POST', `/api/session/${session}/exec`,

@@ -181,7 +181,7 @@ shared('the prompt after a command is not input', { timeout: 100_000 }, async (s
 	await server.session({ id: 's' });
 	const busy = [1, 2].map(() => spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }));
 	try {
-		for (let at = 0; at < times(8, 40); at += 1) {
+		for (let at = 0; at < times(4, 40); at += 1) {
 			const { json: { data } } = await ask(server, 's', { command: `sleep 0.${10 + at % 10}`, yieldMs: 0 });
 			const got = await server.api.call('POST', '/api/session/s/wait', { until: [{ type: 'input' }, { type: 'exec', id: data.id }], timeoutMs: 15_000 });
 			assert.equal(got.type, 'exec', `${at}: ${JSON.stringify(got)}`);
@@ -225,7 +225,7 @@ for (const [shell, prompt] of [['bash', "PS1='$ '"], ['zsh', "PS1='$ '"], ['fish
 	shared(`a command is shown in the row of its prompt, even if our line fills several rows: ${shell}`, async (server) => {
 		await server.session({ id: 's', shell, cols: 80, rows: 24 });
 		await ask(server, 's', { command: prompt });
-		for (const cols of [38, 39, 40, 41, 42, 78, 79, 80, 81, 82]) {
+		for (const cols of [20, 38, 39, 40, 41, 79, 80, 81]) {
 			await server.api.call('POST', '/api/session/s/resize', { cols, rows: 24 });
 			for (const command of ['clear', 'echo first', 'echo second']) await ask(server, 's', { command });
 			const { lines } = await server.api.call('GET', '/api/session/s/screen?format=json');

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Manifest } from '@openai/agents-core/sandbox';
 import { CloudflareSandboxClient } from '@openai/agents-extensions/sandbox/cloudflare';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const client = (server) => new CloudflareSandboxClient({ workerUrl: server.base, apiKey: server.token });
@@ -12,7 +12,7 @@ const directory = (server, session) => path.join(server.cwd, '.sandboxes', sessi
 const running = (output) => Number(/Process running with session ID (\d+)/.exec(output)?.[1]);
 const exited = (output) => Number(/Process exited with code (\d+)/.exec(output)?.[1]);
 
-scenario('files and commands of an agent', async (server) => {
+shared('files and commands of an agent', async (server) => {
 	const session = await client(server).create({ manifest: new Manifest({ root: '/workspace', entries: { 'deep/hello.txt': { type: 'file', content: 'hello\n' } } }) });
 	const dir = directory(server, session);
 	assert.equal(readFileSync(path.join(dir, 'deep/hello.txt'), 'utf8'), 'hello\n');
@@ -47,7 +47,7 @@ scenario('files and commands of an agent', async (server) => {
 	assert.equal(existsSync(dir), false);
 });
 
-scenario('a terminal of an agent', async (server) => {
+shared('a terminal of an agent', async (server) => {
 	const session = await client(server).create({ manifest: new Manifest({ root: '/workspace' }) });
 	const begun = await session.execCommand({ cmd: 'read -r line; echo "got <$line>"', tty: true, yieldTimeMs: 1000 });
 	const sessionId = running(begun);

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { kill } from './lib/proc.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 /** Sandboxes have no /dev/fuse. */
@@ -19,7 +19,7 @@ const records = (server) => (existsSync(base(server)) ? readdirSync(base(server)
 const restore = (server, dir, archivePath, mount = true) => server.api.raw('POST', '/api/backup/restore', { dir, archivePath, mount });
 
 function mounting(name, body) {
-	scenario(name, { skip }, async (server) => {
+	shared(name, { skip }, async (server) => {
 		const dir = path.join(server.cwd, 'a project'), archivePath = path.join(server.cwd, '.ringside-backups/a.sqsh');
 		mkdirSync(path.join(dir, 'deep'), { recursive: true });
 		writeFileSync(path.join(dir, 'file'), 'saved');

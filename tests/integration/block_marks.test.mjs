@@ -1,7 +1,7 @@
 // Commands over the terminal socket: their events, and their position in the terminal, live and after a snapshot.
 import assert from 'node:assert/strict';
 import { blocksOf, typeLine } from './lib/blocks.mjs';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const id = 's';
@@ -14,7 +14,7 @@ const marksIn = (bytes) => new Map([...bytes.toString('latin1').matchAll(/\x1b\]
 
 const type = (server, line) => typeLine(server, id, line);
 
-scenario('block messages and marks for terminal sockets that request them', { timeout: 60_000 }, async (server) => {
+shared('block messages and marks for terminal sockets that request them', { timeout: 60_000 }, async (server) => {
 	await server.session({ id, cols: 80, rows: 24 });
 	const client = server.client({ sessionId: id, blocks: 1 });
 	const silent = server.client({ sessionId: id });
@@ -64,7 +64,7 @@ scenario('block messages and marks for terminal sockets that request them', { ti
 	assert.ok((await check()).slice(0, first.length).every(([line]) => line === null));
 });
 
-scenario('a client that misses block messages gets a message that says so', { timeout: 60_000 }, async (server) => {
+shared('a client that misses block messages gets a message that says so', { timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	const client = server.client({ sessionId: id, blocks: 1 });
 	await client.connect();

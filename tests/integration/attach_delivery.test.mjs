@@ -1,11 +1,9 @@
 // `ringside attach` over connections that break: input arrives exactly once.
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import { withScreen } from './lib/cli.mjs';
+import { attached, withScreen } from './lib/cli.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
-
-const attached = (server, id) => until(`a client attached to ${id}`, async () => (await server.api.get(id)).clients === 1);
 
 /** A relay to the server that can drop the bytes of one direction and be cut. */
 async function openWay(server) {
@@ -52,8 +50,7 @@ shared('input that a broken connection has lost arrives exactly once', async (se
 		const text = await server.api.text('box', 0);
 		for (const word of ['unsent', 'behind it', 'unheard', 'last'])
 			assert.equal(text.split(word).length - 1, 2, `${word} is echoed, and comes back: ${JSON.stringify(text)}`);
-		await screen.type('', 'C-\\');
-		await screen.shows(/detached\]\n(.*\n)*status=0/);
+		await screen.detach();
 	});
 	way.close();
 });

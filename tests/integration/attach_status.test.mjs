@@ -1,12 +1,10 @@
 // `ringside attach --status`: the session drawn from the server's screens, with a status line below.
 import assert from 'node:assert/strict';
-import { withScreen } from './lib/cli.mjs';
+import { attached, withScreen } from './lib/cli.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const COLS = 90, ROWS = 20;
-const attached = (server, id, count = 1) => until(`${count} attached to ${id}`,
-	async () => (await server.api.get(id)).clients === count);
 const sized = (server, id, rows) => until(`${rows} rows of ${id}`, async () => (await server.api.get(id)).rows === rows);
 const lastRow = async (screen) => (await screen.text()).split('\n')[ROWS - 1];
 const lastRowShows = (screen, pattern) => until(`${pattern} in the last row`, async () => pattern.test(await lastRow(screen)));

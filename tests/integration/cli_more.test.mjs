@@ -1,10 +1,10 @@
-// More of the command line: send --wait, completion by every shell, local times, manual pages.
+// More of the command line: send --wait, completion by every shell, manual pages.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cli, environment } from './lib/cli.mjs';
+import { cli, environment, good } from './lib/cli.mjs';
 import { binaries, binary } from './lib/server.mjs';
 import { long } from './lib/soak.mjs';
 import { shared } from './lib/together.mjs';
@@ -12,12 +12,6 @@ import { until } from './lib/until.mjs';
 
 const TIME_OVER = 124;
 const missing = (program) => spawnSync(program, ['--version']).error !== undefined && `${program} is not installed`;
-
-async function good(server, args, options) {
-	const result = await cli(server, args, options);
-	assert.equal(result.code, 0, `${args.join(' ')}: ${result.stderr}`);
-	return result.stdout;
-}
 
 shared('send --wait, and wait --from last', async (server) => {
 	await server.session({ id: 'box' });
@@ -87,28 +81,6 @@ shared('exec: a busy session, a prompt for input, and Ctrl-\\\\', async (server)
 	await good(server, ['wait', '--exec', name, 'box']);
 	const quiet = await cli(server, ['exec', 'box', 'sleep 1; echo over']);
 	assert.deepEqual([quiet.stdout, quiet.stderr], ['over\n', '']);
-});
-
-shared('times are local times', async (server) => {
-	await server.api.open({ id: 'box' });
-	const { createdAt } = await server.api.get('box');
-	const shown = (zone) => new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(new Date(createdAt));
-	for (const [tz, zone] of [['XXX-5:30', 'Asia/Kolkata'], ['XXX+7', 'Etc/GMT+7']])
-		assert.ok((await good(server, ['ls'], { env: { TZ: tz } })).includes(shown(zone)), tz);
-});
-
-// Candidates without a server are tested in unit/ws/client/test_program.
-shared('candidates: completions of a command line', async (server) => {
-	await server.api.open({ id: 'alpha', name: 'A b' });
-	await server.api.open({ id: 'beta' });
-	const words = async (...line) => (await good(server, ['completion', '--words', '--', ...line])).split('\n').filter(Boolean);
-	const names = async (...line) => (await words(...line)).map((each) => each.split('\t')[0]);
-	assert.deepEqual(await words('attach', 'al'), ['alpha\tA b']);
-	assert.deepEqual(await names('exec', '--pipes', '--cwd', '/', ''), ['alpha', 'beta']);
-	assert.deepEqual(await names('cp', '--session', ''), ['alpha', 'beta']);
-	assert.deepEqual(await names('kill', 'alpha', 'b'), ['beta']);
-	assert.deepEqual(await names('cat', '-s', 'a'), ['alpha']);
-	assert.deepEqual(await names('attach', '--socket', '/nowhere', '').catch(() => []), [], 'of the server that the line names');
 });
 
 shared('fish completes', { skip: missing('fish') }, async (server) => {

@@ -1,4 +1,5 @@
 // The command line, in scripts and at a terminal.
+import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -42,6 +43,16 @@ export function cli(server, args, { input, env, cwd, uid, started } = {}) {
 		started?.(child, () => Buffer.concat(out).toString('utf8'));
 	});
 }
+
+/** The same for a command that succeeds; resolves with its output. */
+export async function good(server, args, options) {
+	const result = await cli(server, args, options);
+	assert.equal(result.code, 0, `${args.join(' ')}: ${result.stderr}`);
+	return result.stdout;
+}
+
+/** Wait until as many clients are attached to a session. */
+export const attached = (server, id, count = 1) => until(`${count} attached to ${id}`, async () => (await server.api.get(id)).clients === count);
 
 /** A terminal emulator (tmux) with a shell that has `ringside` on its PATH. */
 export class Screen {
@@ -96,6 +107,12 @@ export class Screen {
 	async flags(...names) {
 		const text = await this.tmux('display-message', '-p', names.map((name) => `#{${name}}`).join(' '));
 		return text.trim();
+	}
+
+	/** Leave `ringside attach`, which the shell runs before `echo status=$?`. */
+	async detach() {
+		await this.type('', 'C-\\');
+		await this.shows(/\[\w+: detached\]\n(.*\n)*status=0/);
 	}
 
 	async shows(pattern, ...options) {

@@ -68,13 +68,6 @@ shared('the command line overrides flags of the file; words of the command are n
 	await is(['run', '--no-json', 'echo', '--no-json'], /^--no-json\n$/);
 });
 
-shared('errors name the file, the line, and the nearest option', async (server) => {
-	const { run, file } = config(server, '', 'sokcet = /x');
-	const { code, stdout, stderr } = await run(['exec', 's', 'true']);
-	assert.deepEqual([code, stdout], [125, '']);
-	assert.ok(stderr.startsWith(`ringside: ${file}:2: `) && stderr.includes('did you mean socket?') && stderr.split('\n').length === 2, stderr);
-});
-
 scenario('a server reads its options there; the command line overrides them', { start: false }, async (server) => {
 	const { env } = config(server, '[serve]', 'listen = unix:/nowhere/at/all', 'scrollback = 123', 'verbose', 'no-auth = no');
 	server.options.env = env;

@@ -6,12 +6,13 @@ import { request } from './lib/api.mjs';
 import { cli, socketOf } from './lib/cli.mjs';
 import { binaries, scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const USAGE = 2, FAILED = 125;
 const noSandboxes = process.env.RINGSIDE_ISOLATED === '1';
 
-scenario('it finds its server and its session', { skip: noSandboxes && 'a sandbox hides the socket' }, async (server) => {
+shared('it finds its server and its session', { skip: noSandboxes && 'a sandbox hides the socket' }, async (server) => {
 	await server.session({ id: 'box' });
 	const inside = async (words) => {
 		const { code, stdout, stderr } = await cli(server, ['exec', '--pipes', '--env', `PATH=${binaries}:${process.env.PATH}`, 'box', words]);
@@ -34,7 +35,7 @@ scenario('it finds its server and its session', { skip: noSandboxes && 'a sandbo
 	assert.equal((await cli(server, ['share'])).code, USAGE);
 });
 
-scenario('notify and open: an event, and a message to all clients', async (server) => {
+shared('notify and open: an event, and a message to all clients', async (server) => {
 	await server.session({ id: 'box' });
 	const client = await server.client({ sessionId: 'box' }).connect();
 	await client.untilReady();
@@ -80,7 +81,7 @@ scenario('notify and open: an event, and a message to all clients', async (serve
 	assert.equal((await cli(server, ['notify', '-s', 'none', 'x'])).code, FAILED);
 });
 
-scenario('url and token', async (server) => {
+shared('url and token', async (server) => {
 	const token = await cli(server, ['token']);
 	assert.equal(token.stdout, `${server.token}\n`);
 	assert.equal((await cli(server, ['url'])).stdout, `${server.base}/\n`);

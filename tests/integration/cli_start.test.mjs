@@ -42,25 +42,19 @@ scenario('ringside alone, help, version, and options before the command', bare, 
 	assert.match(overview, /^ {2}attach +Show a session/m);
 	assert.equal((await run(['--help'])).stdout, overview);
 	assert.equal((await run(['help', 'ls'])).stdout, (await run(['ls', '--help'])).stdout);
-	assert.equal((await run(['help', 'serve'])).stdout, (await run(['serve', '--help'])).stdout);
 	assert.match((await run(['serve', '--help'])).stdout, /^Usage: ringside serve/);
 	assert.match((await run(['version'])).stdout, /^ringside \d+\.\d+/);
 	// With the commit, if git was there to name it.
-	assert.equal((await run(['--version'])).stdout, (await run(['version'])).stdout);
 	const { version, commit } = JSON.parse((await run(['version', '--json'])).stdout);
 	assert.equal((await run(['version'])).stdout, `ringside ${version}${commit ? ` (${commit})` : ''}\n`);
 	assert.ok(commit === null || /^(v[0-9.]+(-\d+-g[0-9a-f]+)?|[0-9a-f]{7,40})(-dirty)?$/.test(commit), commit);
-	assert.match(JSON.parse((await run(['--json', 'version'])).stdout).version, /^\d/);
 	const elsewhere = path.join(server.root, 'no.sock');
-	for (const args of [['--socket', elsewhere, 'ls'], [`--socket=${elsewhere}`, 'ls'], ['ls', '--socket', elsewhere],
-		['--no-start', '--socket', elsewhere, '--json', 'ls', '--names']])
-		assert.match((await run(args)).stderr, /no server is running at .*no\.sock/, args.join(' '));
+	assert.match((await run(['--no-start', `--socket=${elsewhere}`, '--json', 'ls', '--names'])).stderr, /no server is running at .*no\.sock/);
 }));
 
 scenario('an unknown command is reported with the nearest one', bare, (server) => alone(server, async (run) => {
 	for (const [args, words] of [
 		[['attch'], /no command 'attch': did you mean 'attach'\?/],
-		[['servr'], /did you mean 'serve'\?/],
 		[['help', 'scren'], /did you mean 'screen'\?/],
 		[['quite-another'], /no command 'quite-another'; ringside help/],
 		[['a\x1b]0;x\x07'], /no command 'a\?\]0;x\?'/],
@@ -68,12 +62,10 @@ scenario('an unknown command is reported with the nearest one', bare, (server) =
 		[[''], /no command ''/],
 		[['--listen', '127.0.0.1:0'], /no option '--listen' before a command/],
 		[['--socket'], /no value for '--socket'/],
-		[['--json'], /^$/],
 	]) {
 		const { code, stdout, stderr } = await run(args);
 		assert.match(stderr, words, args.join(' '));
-		assert.equal(code, args[0] === '--json' ? 0 : USAGE, args.join(' '));
-		if (code !== 0) assert.equal(stdout, '');
+		assert.deepEqual([code, stdout], [USAGE, ''], args.join(' '));
 	}
 	assert.equal(servers(server).length, 0);
 }));

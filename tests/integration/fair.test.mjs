@@ -9,6 +9,7 @@ import { Refused } from './lib/client.mjs';
 import { ControlClient, metric } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
+import { shared } from './lib/together.mjs';
 import { until, within } from './lib/until.mjs';
 
 /** The quota of a kind in /metrics: slots that links have, and the number of refusals. */
@@ -61,7 +62,7 @@ async function refusedBy(kind, asked) {
 
 const links = (server, count, role = 'viewer') => Promise.all(Array.from({ length: count }, () => server.api.link('s', role)));
 
-scenario('waits, streams, terminals, commands and forks: a link has a share, all links leave some to owners, and each slot is freed', { timeout: 200_000 }, async (server) => {
+shared('waits, streams, terminals, commands and forks: a link has a share, all links leave some to owners, and each slot is freed', { timeout: 200_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const [one, two, three, four] = await links(server, 4);
 	const fill = async (link) => {
@@ -260,7 +261,7 @@ const initialize = {
 	params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'many', version: '1' } },
 };
 
-scenario("MCP clients, requests and bodies: a link's new client evicts only its own", { timeout: 100_000 }, async (server) => {
+shared("MCP clients, requests and bodies: a link's new client evicts only its own", { timeout: 100_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const [viewer, other] = await links(server, 2);
 	const begin = async (token) => {
@@ -377,7 +378,7 @@ scenario('unread answers are limited, per link and in total', { args: ['--driver
 	}
 });
 
-scenario('expensive work is done for links in turn, and at once for the owner', async (server) => {
+shared('expensive work is done for links in turn, and at once for the owner', async (server) => {
 	await server.session({ id: 's' });
 	await server.run('s', 'seq 1 10000');
 	const [greedy, modest] = await links(server, 2);

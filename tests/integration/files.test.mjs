@@ -91,6 +91,7 @@ clients('errors of reading are those of the container', { only: 'HTTP', timeout:
 	truncateSync(at('large'), limit + 1);
 	const error = await fails(files.readFile(at('large'), 's'), 'FILE_TOO_LARGE', 413);
 	assert.deepEqual([error.context.actualSize, error.context.maxSize, error.context.operation], [limit + 1, limit, 'file.read']);
+	if (!long) return;
 	truncateSync(at('large'), limit);
 	// As JSON each byte takes six: a file of 32 MiB may be read, but a response of 192 MiB is too large.
 	const escaped = await fails(files.readFile(at('large'), 's', { encoding: 'utf-8' }), 'FILE_TOO_LARGE', 413);
@@ -211,10 +212,11 @@ clients('directories and their contents', { only: 'HTTP' }, async (files, at, se
 	// Each entry needs 22 KB of JSON.
 	const control = (i) => String(i).padEnd(250, '\x01'), deep = at('long', ...Array(12).fill(control('')));
 	mkdirSync(deep, { recursive: true });
-	for (let i = 0; i < 3400; i++) writeFileSync(path.join(deep, control(i)), '');
+	const most = times(10, 3400);
+	for (let i = 0; i < most; i++) writeFileSync(path.join(deep, control(i)), '');
 	const many = await files.listFiles(deep, 's');
 	assert.equal(many.files.length, many.count);
-	assert.deepEqual([many.count < 3400, many.truncated], [true, true], 'a response has at most 64 MiB');
+	assert.deepEqual([many.count < most, many.truncated ?? false], [long, long], 'a response has at most 64 MiB');
 	// A directory comes before its entries.
 	const order = (await files.listFiles(at('l'), 's', { recursive: true, includeHidden: true })).files.map(({ relativePath }) => relativePath);
 	assert.ok(order.indexOf('sub') + 1 === order.indexOf('sub/in it'));

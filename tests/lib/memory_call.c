@@ -376,15 +376,30 @@ void memory_api_expect_refused(const struct refused *cases, size_t count)
 	}
 }
 
-void memory_api_expect_invalid(const char *line, const char *begins, const char *const *texts)
+/* The brackets that close what is open at the end of a text; NULL: "". */
+static const char *closing(const char *text)
+{
+	static char brackets[8];
+	char *at = &brackets[sizeof brackets - 1];
+	for (; text && *text; text++)
+		if (*text == '{' || *text == '[')
+			*--at = *text == '{' ? '}' : ']';
+		else if (*text == '}' || *text == ']')
+			at++;
+	return at;
+}
+
+void memory_api_expect_invalid(
+	const char *in, const char *line, const char *begins, const char *const *texts)
 {
 	for (; *texts; texts++) {
-		char whole[512], body[512], field[64];
+		char whole[512], body[512], name[64], field[128];
 		const char *query = begins ? NULL : strchr(*texts, '?');
-		const char *name = query ? query + 1 : *texts + (**texts == '\'');
-		cr_assert_eq(sscanf(name, "%63[A-Za-z0-9]", field), 1, "%s", *texts);
+		const char *from = query ? query + 1 : *texts + (**texts == '\'');
+		cr_assert_eq(sscanf(from, "%63[A-Za-z0-9]", name), 1, "%s", *texts);
+		snprintf(field, sizeof field, "%s%s", in, name);
 		snprintf(whole, sizeof whole, "%s%s", line, begins ? "" : *texts);
-		snprintf(body, sizeof body, "%s%s}", begins ? begins : "", *texts);
+		snprintf(body, sizeof body, "%s%s%s", begins ? begins : "", *texts, closing(begins));
 		memory_api_expect_refused(
 			&(struct refused){whole, begins ? body : NULL, INVALID, field}, 1);
 	}

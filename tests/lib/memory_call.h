@@ -95,12 +95,15 @@ void memory_api_expect_refused(const struct refused *cases, size_t count);
 #define EXPECT_REFUSED(cases) memory_api_expect_refused(cases, sizeof(cases) / sizeof *(cases))
 
 /*
- * Each text begins with the name of a field with an invalid value: such a request must be refused for this field. The
- * body is begins, the text and a brace; if begins is NULL, the text ends the line, and a path may precede its query.
+ * Each text begins with the name of a field with an invalid value: such a request must be refused for this field, whose
+ * reported name begins with `in`. The body is begins, the text and the closing brackets; if begins is NULL, the text
+ * ends the line, and a path may precede its query.
  */
-void memory_api_expect_invalid(const char *line, const char *begins, const char *const *texts);
-#define EXPECT_INVALID(line, begins, ...) \
-	memory_api_expect_invalid(line, begins, (const char *const[]){__VA_ARGS__, NULL})
+void memory_api_expect_invalid(
+	const char *in, const char *line, const char *begins, const char *const *texts);
+#define EXPECT_INVALID_IN(in, line, begins, ...) \
+	memory_api_expect_invalid(in, line, begins, (const char *const[]){__VA_ARGS__, NULL})
+#define EXPECT_INVALID(line, begins, ...) EXPECT_INVALID_IN("", line, begins, __VA_ARGS__)
 
 /* Send a request of the owner and return the status of the answer. */
 int memory_api_status(const char *line, const char *body);

@@ -85,63 +85,6 @@ Test(api_create, invalid_fields_are_named)
 	cr_expect_eq(memory_holders_count(), 0);
 }
 
-Test(api_create, hostile_texts_are_accepted_or_refused)
-{
-	static const char *const fields[] = {"id", "name", "cwd", "onShellExit"};
-	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
-		for (const char *const *text = memory_api_hostile; *text; text++) {
-			struct call *c = memory_api_send(CREATE,
-				json_pack("{s:s, s:s}", "shell", "/bin/sh", fields[f], *text));
-			call_await(c);
-			cr_expect(call_status(c) == 200 || call_status(c) == 400, "%s '%s': %s",
-				fields[f], *text, call_body(c));
-			if (call_status(c) == 400)
-				cr_expect_str_eq(call_field(c), fields[f], "'%s'", *text);
-			else
-				sessions_end(&memory_api.sessions,
-					memory_api_session(call_text(c, "data.id")), NULL);
-			call_end(c);
-		}
-	}
-}
-
-/* {"id": "s", "name": count wide characters of three bytes}. */
-static json_t *wide_name(unsigned count)
-{
-	char name[3 * 129 + 1] = "";
-	for (unsigned i = 0; i < count; i++)
-		memcpy(name + 3 * (size_t)i, "\xe7\x95\x8c", 4);
-	return json_pack("{s:s, s:s}", "id", "s", "name", name);
-}
-
-Test(api_create, names_are_counted_in_characters)
-{
-	static const char *const lines[] = {CREATE, "POST /api/session/s/rename"};
-	for (unsigned i = 0; i < 4; i++) {
-		struct call *c = memory_api_send(lines[i / 2], wide_name(i % 2 == 0 ? 129 : 128));
-		call_await(c);
-		cr_expect_eq(call_status(c), i % 2 == 0 ? 400 : 200, "%s", call_body(c));
-		if (i % 2 == 0)
-			cr_expect_str_eq(call_field(c), "name");
-		else
-			cr_expect_eq(strlen(call_text(c, "data.name")), 3 * 128);
-	}
-}
-
-Test(api_create, names_are_returned_unchanged)
-{
-	static const char *const names[] = {
-		"x", "with \"quotes\" <b> & \\", "\xf0\x9f\x8e\xaa", " ", "\xc3\xa4"};
-	memory_api_start("s");
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		struct call *c = memory_api_send(
-			"POST /api/session/s/rename", json_pack("{s:s}", "name", names[i]));
-		call_expect(c, 200, "");
-		c = memory_api_call("GET /api/session/s", NULL);
-		cr_expect_str_eq(call_text(c, "data.name"), names[i]);
-	}
-}
-
 Test(api_create, too_many_variables)
 {
 	json_t *body = json_object(), *env = json_object();
@@ -186,14 +129,6 @@ Test(api_create, id_in_use_is_refused)
 	cr_expect(call_is_null(c, "context.containerPlacementId"));
 }
 
-Test(api_create, ended_session_is_replaced)
-{
-	memory_api_start_ended("s", 0);
-	struct call *c = memory_api_call(CREATE, "{'id':'s','shell':'/bin/sh'}");
-	cr_assert_eq(call_status(c), 200);
-	cr_expect_str_eq(call_text(c, "data.state"), "running");
-}
-
 Test(api_create, number_of_sessions_is_limited)
 {
 	for (unsigned i = 0; i < MEMORY_API_SESSIONS; i++)
@@ -232,25 +167,6 @@ Test(api_create, errors_of_the_holder)
 	cr_expect_eq(sessions_count(&memory_api.sessions), 0);
 }
 
-Test(api_create, holder_dies_while_starting)
-{
-	memory_holder_delay_next();
-	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
-	memory_holder_die(memory_api_holder("s"));
-	call_expect(c, 500, "INTERNAL_ERROR");
-}
-
-Test(api_create, session_is_deleted_while_starting)
-{
-	memory_holder_delay_next();
-	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
-	struct memory_holder *h = memory_api_holder("s");
-	struct call *d = memory_api_begin("POST /api/session/delete", "{'sessionId':'s'}");
-	call_expect(c, 409, "OPERATION_INTERRUPTED");
-	memory_holder_answer(h);
-	call_expect(d, 200, "");
-}
-
 Test(api_create, session_stays_without_its_client)
 {
 	memory_holder_delay_next();
@@ -280,19 +196,6 @@ Test(api_create, open_finds_or_creates)
 	cr_expect_str_eq(call_text(c, "data.name"), "s", "the session is unchanged");
 }
 
-Test(api_create, simultaneous_opens_get_one_session)
-{
-	memory_holder_delay_next();
-	struct call *a = memory_api_begin(OPEN, "{'id':'s','shell':'/bin/sh'}");
-	struct call *b = memory_api_begin(OPEN, "{'id':'s','shell':'/bin/sh'}");
-	memory_holder_answer(memory_api_holder("s"));
-	call_await(a);
-	call_await(b);
-	cr_expect(call_is_true(a, "created"));
-	cr_expect_not(call_is_true(b, "created"));
-	cr_expect_str_eq(call_text(a, "data.epoch"), call_text(b, "data.epoch"));
-}
-
 Test(api_create, open_refuses_another_policy_for_the_shells_exit)
 {
 	memory_api_start("s");
@@ -317,13 +220,4 @@ Test(api_create, workspace_need_not_exist)
 	a->alias = NULL;
 	if (access("/workspace", F_OK) < 0)
 		cr_expect_eq(memory_api_status(CREATE, "{'id':'u','cwd':'/workspace'}"), 400);
-}
-
-Test(api_create, unresponsive_session_cannot_be_opened)
-{
-	memory_api_start("s");
-	memory_api_holder("s")->backlogged = true;
-	memory_api_restart();
-	struct call *c = memory_api_call(OPEN, "{'id':'s'}");
-	call_expect(c, 409, "SESSION_UNRESPONSIVE");
 }

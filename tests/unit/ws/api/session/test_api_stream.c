@@ -98,18 +98,6 @@ Test(api_stream, holder_dies)
 	cr_expect_not(call_event(c, NULL));
 }
 
-Test(api_stream, readers_come_and_go)
-{
-	struct call *a = memory_api_call(STREAM "?types=output", NULL);
-	struct call *b = memory_api_call(STREAM "?types=output", NULL);
-	cr_assert(call_event(a, "begin"));
-	call_end(a);
-	print("x");
-	cr_assert(call_event(b, "output"));
-	call_end(b);
-	print("y");
-}
-
 Test(api_stream, server_exits)
 {
 	struct call *c = memory_api_call(STREAM, NULL);

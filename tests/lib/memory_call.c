@@ -14,11 +14,6 @@
 #include <string.h>
 #include <utlist.h>
 
-const char *const memory_api_hostile[] = {"", " ", "\t", "..", ".", "/", "../../etc/passwd", "a/b",
-	"-", "%", "%n%s%n", "\\", "\"", "'; rm -rf /", "$(reboot)", "`id`", "\x7f", "\x1b[31m",
-	"\n", "a\nb", "\r\nX-Header: 1", "\xe2\x80\xae" /* right to left */, "\xef\xbb\xbf",
-	"\xf0\x9f\x92\xa9", "NaN", "-1", "0", "18446744073709551616", "null", "__proto__", NULL};
-
 /* Requests */
 
 static void on_answered(void *user)

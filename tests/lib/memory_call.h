@@ -112,6 +112,3 @@ int memory_api_status(const char *line, const char *body);
 #define LONG_128                                                           \
 	"0123456789012345678901234567890123456789012345678901234567890123" \
 	"0123456789012345678901234567890123456789012345678901234567890123"
-
-/* Texts that must not break any field, NULL-terminated. */
-extern const char *const memory_api_hostile[];

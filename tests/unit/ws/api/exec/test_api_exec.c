@@ -274,31 +274,6 @@ Test(api_exec, command_continues_without_its_client)
 	cr_expect_str_eq(call_text(c, "data.state"), "done");
 }
 
-Test(api_exec, server_exits_during_the_command)
-{
-	struct call *c = memory_api_begin(EXEC, "{'command':'x'}");
-	memory_shell_begin("s");
-	memory_api_end_tables();
-	call_expect(c, 200, "");
-	cr_expect_str_eq(call_text(c, "data.endedBy"), "lost");
-}
-
-Test(api_exec, hostile_commands_are_reported_unchanged)
-{
-	for (const char *const *text = memory_api_hostile; *text; text++) {
-		struct call *c = memory_api_send(
-			EXEC, json_pack("{s:s, s:s}", "command", *text, "label", "x"));
-		if (!c->answered)
-			memory_shell_run("s", *text, 0);
-		call_await(c);
-		if (call_status(c) == 200)
-			cr_expect_str_eq(call_text(c, "data.command"), *text);
-		else
-			cr_expect_str_eq(call_code(c), "INVALID_COMMAND", "%s", *text);
-		call_end(c);
-	}
-}
-
 Test(api_exec_read, invalid_queries)
 {
 	memory_api_call(EXEC, "{'command':'x','yieldMs':0}");
@@ -402,19 +377,14 @@ Test(api_exec_cancel, client_may_disconnect)
 
 Test(api_exec_cancel, invalid_requests)
 {
-	static const struct {
-		const char *body, *field;
-	} cases[] = {{"{'signal':1}", "signal"}, {"{'signal':''}", "signal"},
-		{"{'signal':'STOPIT'}", "signal"}, {"{'graceMs':9}", "graceMs"},
-		{"{'graceMs':60001}", "graceMs"}, {"{'graceMs':'x'}", "graceMs"}, {"[]", "body"}};
-	memory_api_begin(EXEC, "{'command':'one'}");
+	char line[128];
+	memory_api_call(EXEC, "{'command':'one','yieldMs':0}");
 	const struct exec *e = memory_shell_begin("s");
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct call *c = cancel(e, cases[i].body);
-		call_await(c);
-		cr_expect_eq(call_status(c), 400, "%s", cases[i].body);
-		cr_expect_str_eq(call_field(c), cases[i].field, "%s", cases[i].body);
-	}
+	snprintf(line, sizeof line, "POST /api/session/s/exec/%s/cancel", e->id);
+	const struct refused cases[] = {{line, "[]", INVALID, "body"}};
+	EXPECT_REFUSED(cases);
+	EXPECT_INVALID(line, "{", "'signal':1", "'signal':''", "'signal':'STOPIT'", "'graceMs':9",
+		"'graceMs':60001", "'graceMs':'x'");
 	cr_expect_eq(e->signals_count, 0);
 }
 
@@ -460,31 +430,6 @@ Test(api_execute, missing_session_is_created)
 	memory_holder_refuse_next(REPORT_TERMINAL, -ENOSPC);
 	c = memory_api_call(EXECUTE, "{'command':'ls','sessionId':'newer'}");
 	call_expect(c, 500, "TOO_MANY_TERMINALS");
-}
-
-Test(api_execute, ended_session_is_replaced)
-{
-	const struct session *s = memory_api_session("s");
-	memory_holder_exit(memory_api_holder("s"), 0);
-	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
-	memory_holder_equip_next();
-	struct call *c = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'s'}");
-	s = memory_api_session("s");
-	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_RUNNING));
-	memory_shell_prompt("s");
-	memory_shell_run("s", "", 0);
-	call_expect(c, 200, "");
-}
-
-Test(api_exec_none, number_of_sessions_is_limited)
-{
-	for (unsigned i = 0; i < MEMORY_API_SESSIONS; i++)
-		cr_assert_eq(
-			memory_api_status("POST /api/session/create", "{'shell':'/bin/sh'}"), 200);
-	static const struct refused cases[] = {
-		{EXECUTE, "{'command':'ls','sessionId':'new'}", 429, "LIMIT_REACHED"},
-		{EXECUTE "/stream", "{'command':'ls','sessionId':'new'}", 429, "LIMIT_REACHED"}};
-	EXPECT_REFUSED(cases);
 }
 
 Test(api_exec_none, unresponsive_holder)

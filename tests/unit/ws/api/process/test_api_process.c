@@ -116,17 +116,6 @@ Test(api_process_start, generates_an_id)
 	cr_expect_eq(strncmp(call_text(c, "processId"), "proc_", 5), 0);
 }
 
-Test(api_process_start, longest_and_unusual_ids)
-{
-	static const char *const ids[] = {LONG_128, "a.b:c@d-e_f"};
-	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-		char body[256];
-		snprintf(body, sizeof body, "{'command':'x','processId':'%s'}", ids[i]);
-		start_as(ids[i], body);
-	}
-	cr_expect_eq(count_directories(), 2);
-}
-
 Test(api_process_start, invalid_requests)
 {
 	static const struct refused cases[] = {{START, NULL, INVALID, "command"},
@@ -569,27 +558,14 @@ Test(api_process_output, stream)
 	cr_expect_str_eq(call_text(c, "stdout"), "out \303\244", "the output is kept in a file");
 }
 
-Test(api_process_output, bytes_other_than_text)
-{
-	print(EVENT_SOURCE_STDOUT, "\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xe2\x82");
-	static const char *const lines[] = {"GET /api/process/p/logs", OUTPUT,
-		OUTPUT "?cursor=1&limit=1", OUTPUT "?encoding=base64"};
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-		cr_expect_eq(memory_api_status(lines[i], NULL), 200);
-	end_all(0);
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-		cr_expect_eq(memory_api_status(lines[i], NULL), 200);
-}
-
 Test(api_process_wait, invalid_requests)
 {
 	static const struct refused cases[] = {{WAIT, NULL, INVALID, "for"},
-		{WAIT, "{'for':'end'}", INVALID, "for"}, {WAIT, "{'for':1}", INVALID, "for"},
-		{WAIT, "{'for':'exit','timeoutMs':0}", INVALID, "timeoutMs"},
-		{WAIT, "{'for':'exit','timeoutMs':86400001}", INVALID, "timeoutMs"},
 		{WAIT, "{'for':'log'}", INVALID, "pattern"},
 		{WAIT, "{'for':'port'}", 400, "INVALID_PORT"},
 		{WAIT, "{'for':'port','port':80,'mode':'udp'}", INVALID, "mode"}};
+	EXPECT_INVALID(WAIT, "{", "'for':'end'", "'for':1");
+	EXPECT_INVALID(WAIT, "{'for':'exit',", "'timeoutMs':0", "'timeoutMs':86400001");
 	EXPECT_INVALID(WAIT, "{'for':'log',", "'pattern':''", "'pattern':1", "'pattern':'a\\nb'",
 		"'pattern':'a\\u0000'", "'regex':'('");
 	EXPECT_INVALID(
@@ -627,6 +603,8 @@ Test(api_process_wait, earlier_output_counts_unless_it_is_before_the_cursor)
 			"PROCESS_READY_TIMEOUT"},
 		{WAIT, "{'for':'exit','timeoutMs':1}", 408, "PROCESS_READY_TIMEOUT"}};
 	EXPECT_REFUSED(later);
+	c = memory_api_call(WAIT, "{'for':'exit','timeoutMs':1}");
+	cr_expect_eq(call_number(c, "context.timeoutMs"), 1);
 }
 
 Test(api_process_wait, for_its_end)
@@ -641,13 +619,6 @@ Test(api_process_wait, for_its_end)
 	cr_expect_eq(call_number(line, "context.exitCode"), 1);
 	cr_expect_str_eq(call_text(line, "context.stdout"), "");
 	cr_expect_str_eq(call_text(line, "context.stderr"), "oops");
-}
-
-Test(api_process_wait, not_for_ever)
-{
-	struct call *c = memory_api_call(WAIT, "{'for':'log','pattern':'x','timeoutMs':1}");
-	call_expect(c, 408, "PROCESS_READY_TIMEOUT");
-	cr_expect_eq(call_number(c, "context.timeoutMs"), 1);
 }
 
 Test(api_process_wait, client_disconnects_or_server_exits)
@@ -669,12 +640,8 @@ Test(api_process, invalid_ports)
 #define PORT "POST /api/port-watch"
 	static const struct refused cases[] = {{PORT, NULL, 400, "INVALID_PORT"},
 		{PORT, "{'port':null}", 400, "INVALID_PORT"},
-		{PORT, "{'port':[]}", 400, "INVALID_PORT"},
-		{PORT, "{'port':-1}", 400, "INVALID_PORT"},
-		{PORT, "{'port':9223372036854775807}", 400, "INVALID_PORT"},
 		{PORT, "{'port':0}", 400, "INVALID_PORT"},
 		{PORT, "{'port':65536}", 400, "INVALID_PORT"},
-		{PORT, "{'port':80.5}", 400, "INVALID_PORT"},
 		{PORT, "{'port':'80'}", 400, "INVALID_PORT"},
 		{PORT, "{'port':80,'mode':'tcp','processId':'../x'}", 404, "PROCESS_NOT_FOUND"},
 		{PORT, "{'port':80,'processId':'no'}", 404, "PROCESS_NOT_FOUND"},

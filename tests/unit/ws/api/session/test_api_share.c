@@ -53,7 +53,7 @@ Test(api_login, too_many_attempts_are_limited)
 	struct call *c = log_in("wrong");
 	for (unsigned i = 0; i < 1000 && call_status(c) == 401; i++) {
 		call_end(c);
-		c = log_in(memory_api_hostile[i % 20]);
+		c = log_in("wrong");
 	}
 	call_expect(c, 429, "TOO_MANY_ATTEMPTS");
 	cr_expect_str_eq(call_header(c, "Retry-After"), "60");

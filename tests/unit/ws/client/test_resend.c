@@ -1,3 +1,4 @@
+#include "tests/lib/json_text.h"
 #include "ws/client/resend.h"
 
 #include <criterion/criterion.h>
@@ -8,7 +9,7 @@ TestSuite(resend, .timeout = 60);
 static json_t *call(const char *tool, const char *args)
 {
 	return json_pack("{s:i, s:s, s:{s:s, s:o}}", "id", 7, "method", "tools/call", "params",
-		"name", tool, "arguments", json_loads(args, 0, NULL));
+		"name", tool, "arguments", json_of(args));
 }
 
 static const char *key_of(const json_t *message)
@@ -26,11 +27,11 @@ Test(resend, calls_that_may_be_repeated)
 		{"exec_read", "{}", true},
 		{"wait", "{}", true},
 		{"snapshot", "{}", true},
-		{"exec", "{\"command\":\"rm x\"}", false},
-		{"exec", "{\"command\":\"rm x\",\"key\":\"k\"}", true},
-		{"exec", "{\"command\":\"rm x\",\"key\":1}", false},
-		{"send_keys", "{\"key\":\"k\"}", false},
-		{"exec_command", "{\"cmd\":\"rm x\",\"key\":\"k\"}", false},
+		{"exec", "{'command':'rm x'}", false},
+		{"exec", "{'command':'rm x','key':'k'}", true},
+		{"exec", "{'command':'rm x','key':1}", false},
+		{"send_keys", "{'key':'k'}", false},
+		{"exec_command", "{'cmd':'rm x','key':'k'}", false},
 		{"write_file", "{}", false},
 		{"session_create", "{}", false},
 		{"", "{}", false},
@@ -41,7 +42,7 @@ Test(resend, calls_that_may_be_repeated)
 			cases[i].args);
 		json_decref(message);
 	}
-	json_t *list = json_loads("{\"id\":1,\"method\":\"tools/list\"}", 0, NULL);
+	json_t *list = json_of("{'id':1,'method':'tools/list'}");
 	cr_assert(resend_is_safe(list));
 	cr_assert(!resend_is_safe(NULL));
 	json_decref(list);
@@ -49,9 +50,8 @@ Test(resend, calls_that_may_be_repeated)
 
 Test(resend, command_gets_a_key)
 {
-	json_t *one = call("exec", "{\"command\":\"x\"}"),
-	       *two = call("exec", "{\"command\":\"x\"}");
-	json_t *given = call("exec", "{\"key\":\"mine\"}"), *other = call("snapshot", "{}");
+	json_t *one = call("exec", "{'command':'x'}"), *two = call("exec", "{'command':'x'}");
+	json_t *given = call("exec", "{'key':'mine'}"), *other = call("snapshot", "{}");
 	cr_assert(resend_prepare(one) && resend_prepare(two));
 	cr_assert_eq(strlen(key_of(one)), 32);
 	cr_assert_str_neq(key_of(one), key_of(two));
@@ -67,8 +67,7 @@ Test(resend, command_gets_a_key)
 
 Test(resend, repeated_call_is_marked)
 {
-	json_t *plain = call("exec", "{}"),
-	       *list = json_loads("{\"method\":\"tools/list\"}", 0, NULL);
+	json_t *plain = call("exec", "{}"), *list = json_of("{'method':'tools/list'}");
 	resend_mark(plain);
 	resend_mark(list);
 	cr_assert(json_is_true(json_object_get(

@@ -1,3 +1,4 @@
+#include "tests/lib/json_text.h"
 #include "ws/json/session.h"
 
 #include <criterion/criterion.h>
@@ -39,11 +40,8 @@ Test(signal_parse, table)
 
 Test(time_json, zero_is_null)
 {
-	json_t *none = time_json(0), *some = time_json(1795238220123);
-	cr_assert(json_is_null(none));
-	cr_assert_str_eq(json_string_value(some), "2026-11-21T05:17:00.123Z");
-	json_decref(none);
-	json_decref(some);
+	json_expect(time_json(0), "null");
+	json_expect(time_json(1795238220123), "'2026-11-21T05:17:00.123Z'");
 }
 
 Test(session_json, running_session, .init = set_up)
@@ -64,22 +62,17 @@ static void expect_exit(enum session_end end, int status, const char *want)
 	s.state = SESSION_EXITED;
 	s.end = end;
 	s.exit_status = status;
-	json_t *o = session_exit_json(&s);
-	char *text = json_dumps(o, JSON_COMPACT);
-	cr_expect_str_eq(text, want, "%s", text);
-	free(text);
-	json_decref(o);
+	json_expect(session_exit_json(&s), want);
 }
 
 Test(session_exit_json, kinds_of_ends, .init = set_up)
 {
 	s.pane.history.end_offset = 7;
-	expect_exit(SESSION_END_EXITED, 0,
-		"{\"code\":0,\"signal\":null,\"reason\":\"exited\",\"offset\":7}");
+	expect_exit(SESSION_END_EXITED, 0, "{'code':0,'signal':null,'reason':'exited','offset':7}");
 	expect_exit(SESSION_END_EXITED, 3 << 8,
-		"{\"code\":3,\"signal\":null,\"reason\":\"exited\",\"offset\":7}");
+		"{'code':3,'signal':null,'reason':'exited','offset':7}");
 	expect_exit(SESSION_END_SIGNAL, SIGKILL,
-		"{\"code\":null,\"signal\":\"KILL\",\"reason\":\"signal\",\"offset\":7}");
+		"{'code':null,'signal':'KILL','reason':'signal','offset':7}");
 	expect_exit(SESSION_END_HOLDER_DIED, 0,
-		"{\"code\":null,\"signal\":null,\"reason\":\"holder_died\",\"offset\":7}");
+		"{'code':null,'signal':null,'reason':'holder_died','offset':7}");
 }

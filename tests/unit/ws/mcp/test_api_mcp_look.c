@@ -1,4 +1,5 @@
 /* What callers get of a terminal: real handlers, and a session whose holder is in the test. */
+#include "tests/lib/json_text.h"
 #include "tests/lib/memory_api.h"
 #include "ws/mcp/look.h"
 #include "ws/mcp/mcp.h"
@@ -43,8 +44,7 @@ static const json_t *call(mcp_step begin, const char *caller, const char *args)
 {
 	static const struct principal owner = {.role = ROLE_OWNER};
 	struct mcp_call *slot;
-	json_t *parsed = json_loads(args, 0, NULL);
-	cr_assert_not_null(parsed, "%s", args);
+	json_t *parsed = json_of(args);
 	json_object_set_new(parsed, "session_id", json_string("s"));
 	json_decref(answer);
 	answer = NULL;
@@ -109,7 +109,7 @@ Test(api_mcp_look, screen_at_first_and_then_new_output)
 	cr_expect(strstr(text_of(content, "text"), "nothing new\n"));
 	cr_expect_str_eq(text_of(look("b", "{}"), "text"), "one\ntwo\nthree\n",
 		"another caller gets the whole screen");
-	cr_expect_str_eq(text_of(look("a", "{\"whole\":true}"), "text"), "one\ntwo\nthree\n");
+	cr_expect_str_eq(text_of(look("a", "{'whole':true}"), "text"), "one\ntwo\nthree\n");
 }
 
 Test(api_mcp_look, overwritten_text_is_shown_at_its_place)
@@ -194,8 +194,8 @@ Test(api_mcp_look, running_full_screen_program_gives_changed_rows_to_the_typing_
 Test(api_mcp_look, requested_form)
 {
 	print("\033[1mbold\033[m\r\n");
-	cr_expect(strstr(text_of(look("a", "{\"format\":\"ansi\"}"), "text"), "\033["));
-	const json_t *result = look("a", "{\"since\":0,\"verbose\":true}");
+	cr_expect(strstr(text_of(look("a", "{'format':'ansi'}"), "text"), "\033["));
+	const json_t *result = look("a", "{'since':0,'verbose':true}");
 	cr_expect_str_eq(
 		text_of(json_array_get(json_object_get(result, "changed"), 0), "text"), "bold");
 	cr_expect_eq(json_integer_value(json_object_get(result, "cols")), 80);

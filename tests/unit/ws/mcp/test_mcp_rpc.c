@@ -1,7 +1,7 @@
+#include "tests/lib/json_text.h"
 #include "ws/mcp/rpc.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 TestSuite(mcp_rpc, .timeout = 60);
@@ -80,23 +80,15 @@ Test(mcp_rpc, batch_is_limited)
 	cr_assert_eq(code_of(whole), RPC_INVALID_REQUEST);
 }
 
-static void is_json(json_t *message, const char *want)
-{
-	char *text = json_dumps(message, JSON_COMPACT);
-	cr_assert_str_eq(text, want);
-	free(text);
-	json_decref(message);
-}
-
 Test(mcp_rpc, replies)
 {
 	json_t *id = json_integer(7);
-	is_json(rpc_result(id, json_object()), "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}");
-	is_json(rpc_error(id, RPC_INVALID_PARAMS, "no", json_true()),
-		"{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"no\",\"data\":true}}");
-	is_json(rpc_error(NULL, RPC_PARSE_ERROR, "no", NULL),
-		"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"no\"}}");
-	is_json(rpc_notification("n", json_object()),
-		"{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}}");
+	json_expect(rpc_result(id, json_object()), "{'jsonrpc':'2.0','id':7,'result':{}}");
+	json_expect(rpc_error(id, RPC_INVALID_PARAMS, "no", json_true()),
+		"{'jsonrpc':'2.0','id':7,'error':{'code':-32602,'message':'no','data':true}}");
+	json_expect(rpc_error(NULL, RPC_PARSE_ERROR, "no", NULL),
+		"{'jsonrpc':'2.0','error':{'code':-32700,'message':'no'}}");
+	json_expect(
+		rpc_notification("n", json_object()), "{'jsonrpc':'2.0','method':'n','params':{}}");
 	json_decref(id);
 }

@@ -1,3 +1,4 @@
+#include "tests/lib/json_text.h"
 #include "ws/mcp/text.h"
 
 #include <criterion/criterion.h>
@@ -118,14 +119,11 @@ Test(mcp_text, invisible_characters_are_escaped)
 
 Test(mcp_text, invisible_characters_in_values_are_escaped)
 {
-	json_t *value = json_pack("{s:s, s:{s:[s, i, {s:s}]}, s:s}", "title", "a\u202eb",
-		"terminal", "blocks", "plain", 1, "command", "\u2066x\u2069", "cwd", "caf\u00e9");
-	json_t *expected = json_pack("{s:s, s:{s:[s, i, {s:s}]}, s:s}", "title", "a\\u{202E}b",
-		"terminal", "blocks", "plain", 1, "command", "\\u{2066}x\\u{2069}", "cwd",
-		"caf\u00e9");
+	json_t *value = json_of("{'title':'a\u202eb','terminal':{'blocks':['plain',1,"
+				"{'command':'\u2066x\u2069'}]},'cwd':'caf\u00e9'}");
 	mcp_escape_texts(value);
-	cr_expect(json_equal(value, expected));
-	json_decref(value);
-	json_decref(expected);
+	json_expect(value,
+		"{'title':'a\\\\u{202E}b','terminal':{'blocks':['plain',1,"
+		"{'command':'\\\\u{2066}x\\\\u{2069}'}]},'cwd':'caf\u00e9'}");
 	mcp_escape_texts(NULL);
 }

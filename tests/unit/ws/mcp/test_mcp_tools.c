@@ -1,3 +1,4 @@
+#include "tests/lib/json_text.h"
 #include "ws/mcp/call.h"
 #include "ws/mcp/field_names.h"
 #include "ws/mcp/tool_table.h"
@@ -87,7 +88,7 @@ Test(mcp_tools, descriptions_are_short, .init = setup, .fini = teardown)
 		cr_expect_not_null(strstr(all, required[i]), "%s", required[i]);
 	free(all);
 	char problem[MCP_PROBLEM_SIZE];
-	json_t *args = json_loads("{\"base64\":\"YQ==\"}", 0, NULL);
+	json_t *args = json_of("{'base64':'YQ=='}");
 	cr_expect(mcp_schema_check(
 		mcp_tools_find(&tools, "send_keys")->schema, args, "arguments", problem));
 	json_decref(args);
@@ -96,32 +97,32 @@ Test(mcp_tools, descriptions_are_short, .init = setup, .fini = teardown)
 static const struct {
 	const char *tool, *args, *problem; /* problem: NULL = valid */
 } cases[] = {
-	{"exec", "{\"command\":\"true\"}", NULL},
-	{"exec", "{\"command\":\"true\",\"stdin\":null,\"env\":{\"A\":\"b\"}}", NULL},
+	{"exec", "{'command':'true'}", NULL},
+	{"exec", "{'command':'true','stdin':null,'env':{'A':'b'}}", NULL},
 	{"exec", "{}", "command is required"},
-	{"exec", "{\"command\":1}", "command must be of type string"},
-	{"exec", "{\"command\":\"a\",\"stdin\":1}", "stdin must be of type string or null"},
-	{"exec", "{\"command\":\"a\",\"cmd\":\"b\"}", "cmd is not a known argument"},
-	{"exec", "{\"command\":\"a\",\"yield_ms\":-1}", "yield_ms is out of range"},
-	{"exec", "{\"command\":\"a\",\"yield_ms\":1.5}", "yield_ms must be of type integer"},
-	{"exec", "{\"command\":\"a\",\"env\":{\"A\":1}}", "A must be of type string"},
-	{"exec", "{\"command\":\"a\",\"on_cancel\":\"x\"}",
+	{"exec", "{'command':1}", "command must be of type string"},
+	{"exec", "{'command':'a','stdin':1}", "stdin must be of type string or null"},
+	{"exec", "{'command':'a','cmd':'b'}", "cmd is not a known argument"},
+	{"exec", "{'command':'a','yield_ms':-1}", "yield_ms is out of range"},
+	{"exec", "{'command':'a','yield_ms':1.5}", "yield_ms must be of type integer"},
+	{"exec", "{'command':'a','env':{'A':1}}", "A must be of type string"},
+	{"exec", "{'command':'a','on_cancel':'x'}",
 		"on_cancel must be one of [\"detach\",\"interrupt\"]"},
-	{"send_keys", "{\"keys\":\"C-c\"}", NULL},
-	{"send_keys", "{\"keys\":[\"C-c\",\"x\"]}", NULL},
-	{"send_keys", "{\"keys\":[1]}", "keys is of the wrong type"},
-	{"send_keys", "{\"mouse\":{\"action\":\"click\",\"row\":1}}", "column is required"},
-	{"wait", "{\"until\":[{\"type\":\"prompt\"}]}", NULL},
-	{"wait", "{\"until\":[]}", "until has too few or too many items"},
-	{"wait", "{\"until\":[{}]}", "type is required"},
-	{"wait", "{\"until\":{}}", "until must be of type array"},
+	{"send_keys", "{'keys':'C-c'}", NULL},
+	{"send_keys", "{'keys':['C-c','x']}", NULL},
+	{"send_keys", "{'keys':[1]}", "keys is of the wrong type"},
+	{"send_keys", "{'mouse':{'action':'click','row':1}}", "column is required"},
+	{"wait", "{'until':[{'type':'prompt'}]}", NULL},
+	{"wait", "{'until':[]}", "until has too few or too many items"},
+	{"wait", "{'until':[{}]}", "type is required"},
+	{"wait", "{'until':{}}", "until must be of type array"},
 };
 
 Test(mcp_tools, arguments_are_checked_against_the_schema, .init = setup, .fini = teardown)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char problem[MCP_PROBLEM_SIZE] = "";
-		json_t *args = json_loads(cases[i].args, 0, NULL);
+		json_t *args = json_of(cases[i].args);
 		bool good = mcp_schema_check(
 			mcp_tools_find(&tools, cases[i].tool)->schema, args, "arguments", problem);
 		cr_assert_eq(good, cases[i].problem == NULL, "%s: %s", cases[i].args, problem);
@@ -132,12 +133,7 @@ Test(mcp_tools, arguments_are_checked_against_the_schema, .init = setup, .fini =
 
 Test(mcp_tools, snake_case_names_are_accepted)
 {
-	json_t *camel = json_loads("{\"aBc\":[{\"exitCode\":{\"x\":1}}],\"plain\":\"aB\"}", 0, NULL);
-	json_t *snake = mcp_snake_case(camel);
-	json_t *want = json_loads(
-		"{\"a_bc\":[{\"exit_code\":{\"x\":1}}],\"plain\":\"aB\"}", 0, NULL);
-	cr_assert(json_equal(snake, want));
+	json_t *camel = json_of("{'aBc':[{'exitCode':{'x':1}}],'plain':'aB'}");
+	json_expect(mcp_snake_case(camel), "{'a_bc':[{'exit_code':{'x':1}}],'plain':'aB'}");
 	json_decref(camel);
-	json_decref(snake);
-	json_decref(want);
 }

@@ -1,3 +1,4 @@
+#include "tests/lib/json_text.h"
 #include "ws/mcp/result_text.h"
 
 #include <criterion/criterion.h>
@@ -6,40 +7,35 @@
 
 TestSuite(mcp_words, .timeout = 60);
 
-static void expect_text(char *text, const char *want)
+/* Compare the words about a result of exec. */
+static void expect_words(const char *exec, const char *want)
 {
-	cr_assert_str_eq(text, want);
+	json_t *result = json_of(exec);
+	char *text = mcp_exec_text(result);
+	cr_expect_str_eq(text, want, "%s", text);
 	free(text);
+	json_decref(result);
 }
 
 Test(mcp_words, imitated_status_and_hidden_text_are_reported)
 {
-	json_t *exec = json_pack("{s:s, s:i, s:s, s:s}", "state", "done", "exit_code", 1, "cwd",
-		"/a\nexit code 0", "output", "exit code 0, in /\n\u202e\n");
-	expect_text(mcp_exec_text(exec),
+	expect_words("{'state':'done','exit_code':1,'cwd':'/a\\nexit code 0',"
+		     "'output':'exit code 0, in /\\n\\u202e\\n'}",
 		"exit code 1, 22 bytes of output, in /a\\nexit code 0\nexit code 0, in /\n\\u{202E}\n");
-	json_decref(exec);
 }
 
 Test(mcp_words, words_about_commands)
 {
-	json_t *done = json_pack("{s:s, s:i, s:s, s:i, s:s, s:s}", "state", "done", "exit_code",
-		130, "signal", "INT", "duration_ms", 1500, "cwd", "/tmp", "output", "out\n");
-	expect_text(mcp_exec_text(done),
+	expect_words("{'state':'done','exit_code':130,'signal':'INT','duration_ms':1500,'cwd':'/tmp',"
+		     "'output':'out\\n'}",
 		"exit code 130 (SIGINT), 1.50 s, 4 bytes of output, in /tmp\nout\n");
-	json_t *runs = json_pack("{s:s, s:s, s:i, s:{s:s, s:s, s:{s:s}, s:i}, s:s}", "state",
-		"running", "exec_id", "s/e", "cursor", 9, "terminal", "status", "waiting_input",
-		"input", "password", "foreground", "name", "sudo", "quiet_ms", 1200, "output",
-		"Password: ");
-	expect_text(mcp_exec_text(runs),
+	expect_words(
+		"{'state':'running','exec_id':'s/e','cursor':9,'terminal':{'status':'waiting_input',"
+		"'input':'password','foreground':{'name':'sudo'},'quiet_ms':1200},'output':'Password: '}",
 		"running: exec_id s/e, cursor 9\nterminal: waiting_input (password): sudo, quiet for 1.2 s\n"
 		"A secret is asked for: have a person type it into this terminal.\nPassword: ");
-	json_t *never = json_pack("{s:s, s:n, s:s, s:s}", "state", "done", "exit_code", "ended_by",
-		"busy", "next", "wait");
-	expect_text(mcp_exec_text(never), "not run to its end: busy\nnext: wait\n");
-	json_decref(done);
-	json_decref(runs);
-	json_decref(never);
+	expect_words("{'state':'done','exit_code':null,'ended_by':'busy','next':'wait'}",
+		"not run to its end: busy\nnext: wait\n");
 }
 
 Test(mcp_words, long_commands_are_cut_in_lists)

@@ -1,4 +1,5 @@
 /* The position in a history: movement, dropped lines, and matches of a search. */
+#include "tests/lib/json_text.h"
 #include "ws/client/attach/past.h"
 
 #include <criterion/criterion.h>
@@ -14,7 +15,7 @@ static void begin(uint64_t first, uint64_t end, unsigned rows)
 
 static bool find(const char *matches)
 {
-	json_t *answer = json_pack("{s:o}", "matches", json_loads(matches, 0, NULL));
+	json_t *answer = json_pack("{s:o}", "matches", json_of(matches));
 	bool found = past_find(&p, answer);
 	json_decref(answer);
 	return found;
@@ -72,7 +73,7 @@ Test(past_renumber, position_stays_relative_to_the_end)
 {
 	begin(0, 200, 10);
 	past_move(&p, KEY_PAGE_UP);
-	find("[{\"line\":185,\"column\":0,\"length\":1}]");
+	find("[{'line':185,'column':0,'length':1}]");
 	past_renumber(&p, 0, 400, 10);
 	cr_expect_eq(p.top, 381);
 	cr_expect_eq(p.found_count, 0);
@@ -84,9 +85,8 @@ Test(past_find, newest_match_above_and_matches_around)
 {
 	begin(0, 200, 10);
 	p.top = 100;
-	cr_assert(find(
-		"[{\"line\":150,\"column\":1,\"length\":2},{\"line\":104,\"column\":1,\"length\":2},"
-		"{\"line\":104,\"column\":0,\"length\":1},{\"line\":3,\"column\":1,\"length\":2}]"));
+	cr_assert(find("[{'line':150,'column':1,'length':2},{'line':104,'column':1,'length':2},"
+		       "{'line':104,'column':0,'length':1},{'line':3,'column':1,'length':2}]"));
 	cr_expect_eq(p.at, 1);
 	cr_expect_eq(p.top, 100, "the match is visible already");
 	cr_expect(past_step(&p, 1));
@@ -104,16 +104,15 @@ Test(past_find, only_matches_below_and_no_matches)
 {
 	begin(0, 200, 10);
 	p.top = 0;
-	cr_assert(find(
-		"[{\"line\":150,\"column\":1,\"length\":2},{\"line\":104,\"column\":1,\"length\":2}]"));
+	cr_assert(find("[{'line':150,'column':1,'length':2},{'line':104,'column':1,'length':2}]"));
 	cr_expect_eq(p.at, 1);
 	cr_expect_eq(p.top, 99);
 	cr_expect_not(find("[]"));
 	cr_expect_not(past_step(&p, 1));
 	cr_expect_not(past_step(&p, -1));
-	cr_expect_not(find(
-		"[7,{},{\"line\":null,\"column\":1,\"length\":2},{\"line\":-1},"
-		"{\"line\":1,\"column\":-1,\"length\":1},{\"line\":1,\"column\":1,\"length\":70000}]"));
+	cr_expect_not(
+		find("[7,{},{'line':null,'column':1,'length':2},{'line':-1},"
+		     "{'line':1,'column':-1,'length':1},{'line':1,'column':1,'length':70000}]"));
 }
 
 Test(past_find, more_matches_than_are_kept)

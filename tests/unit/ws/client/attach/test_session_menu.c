@@ -1,4 +1,5 @@
 /* Visible sessions and their order, and keys after the prefix. */
+#include "tests/lib/json_text.h"
 #include "ws/client/attach/prefix.h"
 #include "ws/client/attach/session_menu.h"
 
@@ -6,7 +7,7 @@
 
 static void load(struct session_menu *r, const char *sessions, const char *shown, const char *here)
 {
-	json_t *answer = json_pack("{s:o}", "sessions", json_loads(sessions, 0, NULL));
+	json_t *answer = json_pack("{s:o}", "sessions", json_of(sessions));
 	session_menu_set(r, answer, shown, here);
 	json_decref(answer);
 }
@@ -15,8 +16,8 @@ Test(session_menu_step, steps_through_running_sessions)
 {
 	struct session_menu r;
 	load(&r,
-		"[{\"id\":\"a\",\"state\":\"running\"},{\"id\":\"b\",\"state\":\"exited\"},{\"state\":\"running\"},7,"
-		"{\"id\":\"c\",\"state\":\"running\"},{\"id\":\"d\",\"state\":\"running\"}]",
+		"[{'id':'a','state':'running'},{'id':'b','state':'exited'},{'state':'running'},7,"
+		"{'id':'c','state':'running'},{'id':'d','state':'running'}]",
 		"a", "d");
 	cr_assert_eq(r.count, 2);
 	cr_expect_str_eq(session_menu_step(&r, "a", 1), "c");
@@ -30,7 +31,7 @@ Test(session_menu_step, steps_through_running_sessions)
 Test(session_menu_step, single_session)
 {
 	struct session_menu r;
-	load(&r, "[{\"id\":\"a\",\"state\":\"exited\"}]", "a", NULL);
+	load(&r, "[{'id':'a','state':'exited'}]", "a", NULL);
 	cr_assert_eq(r.count, 1, "the shown session is listed in any state");
 	cr_expect_null(session_menu_step(&r, "a", 1));
 	session_menu_finish(&r);

@@ -1,4 +1,5 @@
 /* Screens in the server's messages, valid and invalid. */
+#include "tests/lib/json_text.h"
 #include "ws/client/draw/picture.h"
 
 #include <criterion/criterion.h>
@@ -8,8 +9,7 @@
 
 static int receive(struct picture *p, uint64_t since, const char *text)
 {
-	json_t *answer = json_loads(text, 0, NULL);
-	cr_assert(answer, "%s", text);
+	json_t *answer = json_of(text);
 	int rc = picture_update(p, answer, since);
 	json_decref(answer);
 	return rc;
@@ -39,17 +39,15 @@ static void use_utf8(void)
 	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
 }
 
-#define SIZE \
-	"\"rows\":2,\"cols\":8,\"offset\":7,\"next\":null,\"cursor\":{\"row\":1,\"col\":2,\"visible\":true}"
+#define SIZE "'rows':2,'cols':8,'offset':7,'next':null,'cursor':{'row':1,'col':2,'visible':true}"
 
 Test(picture_update, changes_of_rows, .init = use_utf8)
 {
 	struct picture p = {0};
-	cr_assert_eq(
-		receive(&p, 0,
-			"{" SIZE ",\"version\":3,\"lines\":[{\"row\":0,\"text\":\"ab\",\"cells\":["
-			"{\"column\":0,\"columns\":2,\"text\":\"ab\",\"fg\":1,\"bold\":true},"
-			"{\"column\":4,\"columns\":4,\"text\":\"\xe6\xbc\xa2x\",\"bg\":\"#0a0b0c\"}]}]}"),
+	cr_assert_eq(receive(&p, 0,
+			     "{" SIZE ",'version':3,'lines':[{'row':0,'text':'ab','cells':["
+			     "{'column':0,'columns':2,'text':'ab','fg':1,'bold':true},"
+			     "{'column':4,'columns':4,'text':'\xe6\xbc\xa2x','bg':'#0a0b0c'}]}]}"),
 		0);
 	expect_row(&p, 0, "ab..\xe6\xbc\xa2x.");
 	expect_row(&p, 1, "........");
@@ -59,10 +57,9 @@ Test(picture_update, changes_of_rows, .init = use_utf8)
 	cr_expect_eq(p.cells[7].pen.bg, PEN_RGB | 0x0a0b0c, "a run has one style");
 	cr_expect_eq(p.version, 3);
 	cr_expect_eq(p.cursor_row, 1);
-	cr_assert_eq(
-		receive(&p, 3,
-			"{" SIZE ",\"version\":4,\"lines\":[{\"row\":1,\"text\":\"new\",\"cells\":["
-			"{\"column\":0,\"columns\":3,\"text\":\"new\"}]}]}"),
+	cr_assert_eq(receive(&p, 3,
+			     "{" SIZE ",'version':4,'lines':[{'row':1,'text':'new','cells':["
+			     "{'column':0,'columns':3,'text':'new'}]}]}"),
 		0);
 	expect_row(&p, 0, "ab..\xe6\xbc\xa2x.");
 	expect_row(&p, 1, "new.....");
@@ -72,9 +69,9 @@ Test(picture_update, changes_of_rows, .init = use_utf8)
 Test(picture_update, changes_without_their_base_are_requested_again, .init = use_utf8)
 {
 	struct picture p = {0};
-	cr_assert_eq(receive(&p, 5, "{" SIZE ",\"version\":6,\"lines\":[]}"), -EAGAIN);
-	cr_assert_eq(receive(&p, 0, "{" SIZE ",\"version\":6,\"lines\":[]}"), 0);
-	cr_assert_eq(receive(&p, 6, "{\"rows\":3,\"cols\":8,\"version\":7,\"lines\":[]}"), -EAGAIN);
+	cr_assert_eq(receive(&p, 5, "{" SIZE ",'version':6,'lines':[]}"), -EAGAIN);
+	cr_assert_eq(receive(&p, 0, "{" SIZE ",'version':6,'lines':[]}"), 0);
+	cr_assert_eq(receive(&p, 6, "{'rows':3,'cols':8,'version':7,'lines':[]}"), -EAGAIN);
 	cr_assert_null(p.cells);
 	cr_assert_eq(p.version, 0);
 }
@@ -82,12 +79,11 @@ Test(picture_update, changes_without_their_base_are_requested_again, .init = use
 Test(picture_update, truncated_screen_is_requested_as_plain_text, .init = use_utf8)
 {
 	struct picture p = {0};
-	cr_assert_eq(receive(&p, 0, "{\"rows\":1,\"cols\":9,\"next\":5,\"version\":6,\"lines\":[]}"),
-		-EAGAIN);
+	cr_assert_eq(receive(&p, 0, "{'rows':1,'cols':9,'next':5,'version':6,'lines':[]}"), -EAGAIN);
 	cr_assert(p.plain);
 	cr_assert_eq(
 		receive(&p, 0,
-			"{\"rows\":1,\"cols\":9,\"next\":5,\"version\":6,\"lines\":[{\"row\":0,\"text\":\"a b\"}]}"),
+			"{'rows':1,'cols':9,'next':5,'version':6,'lines':[{'row':0,'text':'a b'}]}"),
 		0);
 	expect_row(&p, 0, "a b......");
 	picture_finish(&p);
@@ -96,13 +92,13 @@ Test(picture_update, truncated_screen_is_requested_as_plain_text, .init = use_ut
 Test(picture_update, nothing_is_written_out_of_bounds, .init = use_utf8)
 {
 	static const char *const runs[] = {
-		"{\"column\":7,\"columns\":2,\"text\":\"ab\"}",
-		"{\"column\":7,\"columns\":1,\"text\":\"\xe6\xbc\xa2\"}",
-		"{\"column\":99999,\"columns\":99999,\"text\":\"a\"}",
-		"{\"column\":-5,\"columns\":-1,\"text\":\"a\"}",
-		"{\"column\":0,\"columns\":1,\"text\":\"abcdefghijkl\"}",
-		"{\"column\":\"x\",\"columns\":[],\"text\":7,\"fg\":-1,\"bg\":\"#gggggg\"}",
-		"{\"column\":0,\"columns\":4,\"text\":\"\\u001b[2J\",\"fg\":999,\"bg\":\"#1\"}",
+		"{'column':7,'columns':2,'text':'ab'}",
+		"{'column':7,'columns':1,'text':'\xe6\xbc\xa2'}",
+		"{'column':99999,'columns':99999,'text':'a'}",
+		"{'column':-5,'columns':-1,'text':'a'}",
+		"{'column':0,'columns':1,'text':'abcdefghijkl'}",
+		"{'column':'x','columns':[],'text':7,'fg':-1,'bg':'#gggggg'}",
+		"{'column':0,'columns':4,'text':'\\u001b[2J','fg':999,'bg':'#1'}",
 		"7",
 	};
 	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
@@ -110,8 +106,8 @@ Test(picture_update, nothing_is_written_out_of_bounds, .init = use_utf8)
 		char text[600], seen[64];
 		snprintf(text, sizeof text,
 			"{" SIZE
-			",\"version\":1,\"lines\":[{\"row\":0,\"cells\":[%s]},{\"row\":2,\"cells\":[%s]},"
-			"{\"row\":-1,\"cells\":[]},{\"row\":99999999999,\"cells\":[]},7]}",
+			",'version':1,'lines':[{'row':0,'cells':[%s]},{'row':2,'cells':[%s]},"
+			"{'row':-1,'cells':[]},{'row':99999999999,'cells':[]},7]}",
 			runs[i], runs[i]);
 		cr_assert_eq(receive(&p, 0, text), 0);
 		row_text(&p, 0, seen);
@@ -122,14 +118,14 @@ Test(picture_update, nothing_is_written_out_of_bounds, .init = use_utf8)
 
 Test(picture_update, unusual_sizes)
 {
-	static const char *const answers[] = {"{}", "{\"rows\":0,\"cols\":5}",
-		"{\"rows\":5,\"cols\":-1}", "{\"rows\":\"5\",\"cols\":5}"};
+	static const char *const answers[] = {
+		"{}", "{'rows':0,'cols':5}", "{'rows':5,'cols':-1}", "{'rows':'5','cols':5}"};
 	struct picture p = {0};
 	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
 		cr_expect_eq(receive(&p, 0, answers[i]), -EPROTO, "case %zu", i);
 	cr_assert_eq(
 		receive(&p, 0,
-			"{\"rows\":99999999999,\"cols\":99999999999,\"cursor\":{\"row\":99999,\"col\":-4}}"),
+			"{'rows':99999999999,'cols':99999999999,'cursor':{'row':99999,'col':-4}}"),
 		0);
 	cr_expect_eq(p.rows, PICTURE_ROWS_MAX);
 	cr_expect_eq(p.kept, PICTURE_COLS_MAX);

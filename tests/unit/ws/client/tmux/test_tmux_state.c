@@ -1,4 +1,5 @@
 /* The state as JSON: written and read, of an older version, and damaged. */
+#include "tests/lib/json_text.h"
 #include "tests/lib/tmux_test.h"
 #include "ws/client/tmux/layout.h"
 
@@ -22,10 +23,9 @@ Test(tmux_state, is_read_as_it_was_written)
 	tmux_model_end(&again);
 }
 
-#define PANE "{\"id\":0,\"session\":\"s\"}"
-#define STATE(windows, sessions) \
-	"{\"started\":1,\"windows\":[" windows "],\"sessions\":[" sessions "]}"
-#define SESSION(id, name, links) "{\"id\":" id ",\"name\":\"" name "\",\"links\":[" links "]}"
+#define PANE "{'id':0,'session':'s'}"
+#define STATE(windows, sessions) "{'started':1,'windows':[" windows "],'sessions':[" sessions "]}"
+#define SESSION(id, name, links) "{'id':" id ",'name':'" name "','links':[" links "]}"
 
 static const char *load(const char *text, void (*look)(const struct model *m))
 {
@@ -33,8 +33,7 @@ static const char *load(const char *text, void (*look)(const struct model *m))
 	struct arena arena = {0};
 	struct model m;
 	model_init(&m, &arena);
-	json_t *o = json_loads(text, 0, NULL);
-	cr_assert(o, "%s", text);
+	json_t *o = json_of(text);
 	const char *rc = state_json_read(&m, o);
 	snprintf(wrong, sizeof wrong, "%s", rc ? rc : "");
 	if (!rc && look)
@@ -54,8 +53,8 @@ static void look_small(const struct model *m)
 
 Test(tmux_state, missing_fields_have_their_old_meaning)
 {
-	cr_expect_null(load(STATE("{\"id\":0,\"panes\":[" PANE "]}",
-				    SESSION("0", "a", "{\"index\":3,\"window\":0}")),
+	cr_expect_null(load(
+		STATE("{'id':0,'panes':[" PANE "]}", SESSION("0", "a", "{'index':3,'window':0}")),
 		look_small));
 }
 
@@ -72,33 +71,32 @@ static void look_odd(const struct model *m)
 Test(tmux_state, invalid_values_are_left_out)
 {
 	cr_expect_null(load(
-		"{\"started\":1,\"buffers\":[1,{\"name\":\"b\"},{\"name\":\"b\",\"base64\":\"\"}],"
-		"\"channels\":{\"a\":1,\"b\":{},\"c\":{\"waiters\":[],\"lockers\":[]}},"
-		"\"environment\":{\"A\":null,\"B\":\"x\",\"C\":3,\"D\":[]},"
-		"\"windows\":[{\"id\":0,\"cols\":-5,\"preset\":99,\"layout\":\"0000,1x1\",\"panes\":[{\"id\":0,\"session\":\"s\","
-		"\"argv\":[1],\"env\":{\"A\":\"b\",\"C\":1},\"options\":{\"a\":\"b\",\"c\":{}},\"pipe\":-9}]}],"
-		"\"sessions\":[" SESSION("0", "a", "{\"index\":0,\"window\":0}") "]}",
+		"{'started':1,'buffers':[1,{'name':'b'},{'name':'b','base64':''}],"
+		"'channels':{'a':1,'b':{},'c':{'waiters':[],'lockers':[]}},"
+		"'environment':{'A':null,'B':'x','C':3,'D':[]},"
+		"'windows':[{'id':0,'cols':-5,'preset':99,'layout':'0000,1x1','panes':[{'id':0,'session':'s',"
+		"'argv':[1],'env':{'A':'b','C':1},'options':{'a':'b','c':{}},'pipe':-9}]}],"
+		"'sessions':[" SESSION("0", "a", "{'index':0,'window':0}") "]}",
 		look_odd));
 }
 
 Test(tmux_state, other_files_are_refused)
 {
-#define WINDOW "{\"id\":0,\"panes\":[" PANE "]}"
-#define LINKED SESSION("0", "a", "{\"index\":0,\"window\":0}")
-	static const char *const cases[] = {"{}", "[]", "{\"started\":0}", "{\"started\":1}",
-		STATE("", LINKED), STATE("{\"id\":0,\"panes\":[]}", LINKED),
-		STATE("{\"id\":0,\"panes\":[1]}", LINKED),
-		STATE("{\"id\":0,\"panes\":[" PANE "," PANE "]}", LINKED),
-		STATE(WINDOW "," WINDOW, LINKED), STATE("{\"panes\":[" PANE "]}", LINKED),
-		STATE("{\"id\":-1,\"panes\":[" PANE "]}", LINKED), STATE(WINDOW, ""),
+#define WINDOW "{'id':0,'panes':[" PANE "]}"
+#define LINKED SESSION("0", "a", "{'index':0,'window':0}")
+	static const char *const cases[] = {"{}", "[]", "{'started':0}", "{'started':1}",
+		STATE("", LINKED), STATE("{'id':0,'panes':[]}", LINKED),
+		STATE("{'id':0,'panes':[1]}", LINKED),
+		STATE("{'id':0,'panes':[" PANE "," PANE "]}", LINKED),
+		STATE(WINDOW "," WINDOW, LINKED), STATE("{'panes':[" PANE "]}", LINKED),
+		STATE("{'id':-1,'panes':[" PANE "]}", LINKED), STATE(WINDOW, ""),
 		STATE(WINDOW, SESSION("0", "a", "")),
-		STATE(WINDOW, SESSION("0", "", "{\"index\":0,\"window\":0}")),
+		STATE(WINDOW, SESSION("0", "", "{'index':0,'window':0}")),
 		STATE(WINDOW, LINKED "," LINKED),
-		STATE(WINDOW, SESSION("0", "a", "{\"index\":0,\"window\":7}")),
-		STATE(WINDOW,
-			SESSION("0", "a", "{\"index\":0,\"window\":0},{\"index\":0,\"window\":0}")),
-		STATE(WINDOW, SESSION("0", "a", "{\"index\":-1,\"window\":0}")),
-		STATE(WINDOW ",{\"id\":1,\"panes\":[{\"id\":1,\"session\":\"t\"}]}", LINKED)};
+		STATE(WINDOW, SESSION("0", "a", "{'index':0,'window':7}")),
+		STATE(WINDOW, SESSION("0", "a", "{'index':0,'window':0},{'index':0,'window':0}")),
+		STATE(WINDOW, SESSION("0", "a", "{'index':-1,'window':0}")),
+		STATE(WINDOW ",{'id':1,'panes':[{'id':1,'session':'t'}]}", LINKED)};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		cr_expect(load(cases[i], NULL), "%s", cases[i]);
 }

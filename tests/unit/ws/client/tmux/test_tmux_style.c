@@ -1,4 +1,5 @@
 /* Styles, and the sequences between captured cells. */
+#include "tests/lib/json_text.h"
 #include "ws/client/tmux/capture_style.h"
 #include "ws/client/tmux/style.h"
 
@@ -31,8 +32,7 @@ static void expect_after(
 	struct arena *a, struct capture_style *s, const char *run, const char *expected)
 {
 	struct text out = {.arena = a};
-	json_t *value = json_loads(run, 0, NULL);
-	cr_assert(value, "%s", run);
+	json_t *value = json_of(run);
 	capture_style_change(&out, s, value);
 	cr_expect_str_eq(text_get(&out), expected, "%s", run);
 	json_decref(value);
@@ -44,13 +44,13 @@ Test(tmux_style, sequences)
 	struct capture_style s;
 	capture_style_begin(&s);
 	expect_after(&a, &s, "{}", "");
-	expect_after(&a, &s, "{\"fg\":1,\"bold\":true}", "\033[1m\033[31m");
-	expect_after(&a, &s, "{\"fg\":9,\"bold\":true}", "\033[91m");
-	expect_after(&a, &s, "{\"fg\":16,\"italic\":true}", "\033[0;3m\033[38;5;16m\033[49m");
-	expect_after(&a, &s, "{\"bg\":\"#0102ff\",\"underline\":\"curly\",\"underlineColor\":3}",
+	expect_after(&a, &s, "{'fg':1,'bold':true}", "\033[1m\033[31m");
+	expect_after(&a, &s, "{'fg':9,'bold':true}", "\033[91m");
+	expect_after(&a, &s, "{'fg':16,'italic':true}", "\033[0;3m\033[38;5;16m\033[49m");
+	expect_after(&a, &s, "{'bg':'#0102ff','underline':'curly','underlineColor':3}",
 		"\033[0;4:3m\033[39m\033[48;2;1;2;255m\033[58;5;3m");
-	expect_after(&a, &s, "{\"underline\":\"curly\"}", "\033[0;4:3m\033[39m\033[49m");
-	expect_after(&a, &s, "{\"underline\":[],\"fg\":-5,\"bg\":\"red\"}",
+	expect_after(&a, &s, "{'underline':'curly'}", "\033[0;4:3m\033[39m\033[49m");
+	expect_after(&a, &s, "{'underline':[],'fg':-5,'bg':'red'}",
 		"\033[0m\033[38;5;4294967291m\033[48;2;0;0;0m");
 	arena_finish(&a);
 }

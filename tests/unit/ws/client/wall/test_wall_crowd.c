@@ -1,4 +1,5 @@
 /* The list of tiles and its order. */
+#include "tests/lib/json_text.h"
 #include "ws/client/wall/crowd.h"
 
 #include <criterion/criterion.h>
@@ -24,8 +25,7 @@ static void on_gone(void *user, struct tile *t)
 
 static void update_list(const char *text)
 {
-	json_t *list = json_loads(text, 0, NULL);
-	cr_assert(list, "%s", text);
+	json_t *list = json_of(text);
 	removed = 0;
 	cr_assert(crowd_update_list(&c, list, on_gone, NULL));
 	json_decref(list);
@@ -34,8 +34,7 @@ static void update_list(const char *text)
 
 static void update_tile(size_t at, const char *text)
 {
-	json_t *state = json_loads(text, 0, NULL);
-	cr_assert(state, "%s", text);
+	json_t *state = json_of(text);
 	crowd_update_state(c.tiles[at], state);
 	json_decref(state);
 }
@@ -48,8 +47,7 @@ static void expect(const char *ids)
 	cr_expect_str_eq(seen, ids, "%s", seen);
 }
 
-#define SESSION(id, epoch) \
-	"{\"id\":\"" id "\",\"epoch\":\"" epoch "\",\"state\":\"running\",\"clients\":0}"
+#define SESSION(id, epoch) "{'id':'" id "','epoch':'" epoch "','state':'running','clients':0}"
 
 Test(crowd, added_and_removed_sessions)
 {
@@ -66,8 +64,7 @@ Test(crowd, added_and_removed_sessions)
 	cr_expect_eq(removed, 2);
 	cr_expect_neq(c.tiles[0]->serial, serial, "a new session replaces the old tile");
 	cr_expect_null(crowd_find(&c, serial));
-	update_list(
-		"[7, {}, {\"id\":5}, {\"id\":\"\"}, {\"id\":\"x\",\"epoch\":\"12345678901234567\"}]");
+	update_list("[7, {}, {'id':5}, {'id':''}, {'id':'x','epoch':'12345678901234567'}]");
 	expect("");
 }
 
@@ -75,13 +72,13 @@ Test(crowd, tiles_that_need_attention_come_first)
 {
 	update_list("[" SESSION("a", "1") "," SESSION("b", "1") "," SESSION("c", "1") "," SESSION(
 		"d", "1") ","
-			  "{\"id\":\"e\",\"epoch\":\"1\",\"state\":\"exited\",\"exit\":{\"code\":3}},"
-			  "{\"id\":\"f\",\"epoch\":\"1\",\"state\":\"unresponsive\"}]");
+			  "{'id':'e','epoch':'1','state':'exited','exit':{'code':3}},"
+			  "{'id':'f','epoch':'1','state':'unresponsive'}]");
 	expect("f a b c d e ");
-	update_tile(1, "{\"status\":\"prompt\"}");
-	update_tile(2, "{\"status\":\"running\",\"foreground\":{\"name\":\"make\"}}");
+	update_tile(1, "{'status':'prompt'}");
+	update_tile(2, "{'status':'running','foreground':{'name':'make'}}");
 	update_tile(3,
-		"{\"status\":\"waiting_input\",\"certain\":true,\"input\":\"line\",\"foreground\":{\"name\":\"python3\"}}");
+		"{'status':'waiting_input','certain':true,'input':'line','foreground':{'name':'python3'}}");
 	crowd_set_called(c.tiles[4], true);
 	cr_assert(crowd_sort(&c));
 	expect("c d f b a e ");
@@ -98,23 +95,20 @@ Test(attention_of, states)
 		const char *state;
 		enum attention attention;
 	} cases[] = {
-		{"{\"status\":\"prompt\"}", ATTENTION_IDLE},
-		{"{\"status\":\"running\"}", ATTENTION_RUNS},
-		{"{\"status\":\"starting\"}", ATTENTION_RUNS},
-		{"{\"status\":\"fullscreen\",\"input\":\"raw\",\"certain\":true}", ATTENTION_RUNS},
-		{"{\"status\":\"waiting_input\",\"input\":\"line\",\"certain\":false}",
-			ATTENTION_RUNS},
-		{"{\"status\":\"waiting_input\",\"input\":\"line\",\"certain\":true}",
-			ATTENTION_INPUT},
-		{"{\"status\":\"waiting_input\",\"input\":\"password\",\"certain\":false}",
-			ATTENTION_INPUT},
-		{"{\"status\":\"stopped\"}", ATTENTION_STUCK},
-		{"{\"status\":7,\"foreground\":[]}", ATTENTION_RUNS},
+		{"{'status':'prompt'}", ATTENTION_IDLE},
+		{"{'status':'running'}", ATTENTION_RUNS},
+		{"{'status':'starting'}", ATTENTION_RUNS},
+		{"{'status':'fullscreen','input':'raw','certain':true}", ATTENTION_RUNS},
+		{"{'status':'waiting_input','input':'line','certain':false}", ATTENTION_RUNS},
+		{"{'status':'waiting_input','input':'line','certain':true}", ATTENTION_INPUT},
+		{"{'status':'waiting_input','input':'password','certain':false}", ATTENTION_INPUT},
+		{"{'status':'stopped'}", ATTENTION_STUCK},
+		{"{'status':7,'foreground':[]}", ATTENTION_RUNS},
 	};
-	json_t *session = json_loads("{\"state\":\"running\"}", 0, NULL);
+	json_t *session = json_of("{'state':'running'}");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char words[ATTENTION_WORDS_MAX];
-		json_t *state = json_loads(cases[i].state, 0, NULL);
+		json_t *state = json_of(cases[i].state);
 		cr_expect_eq(attention_of(session, state, false, words), cases[i].attention,
 			"case %zu", i);
 		enum attention called = attention_of(session, state, true, words);

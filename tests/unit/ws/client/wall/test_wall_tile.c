@@ -1,4 +1,5 @@
 /* Tiles as bytes: at their place, and only text and numbers in them. */
+#include "tests/lib/json_text.h"
 #include "ws/client/wall/tile.h"
 
 #include <criterion/criterion.h>
@@ -13,8 +14,7 @@ static void use_utf8(void)
 
 static void load(struct tile *t, const char *text)
 {
-	json_t *answer = json_loads(text, 0, NULL);
-	cr_assert(answer, "%s", text);
+	json_t *answer = json_of(text);
 	cr_assert_eq(picture_update(&t->picture, answer, 0), 0);
 	json_decref(answer);
 }
@@ -43,10 +43,10 @@ static void show(struct canvas *p, char *seen, size_t size)
 	canvas_finish(p);
 }
 
-#define LINES                                                                                      \
-	"{\"rows\":4,\"cols\":6,\"version\":1,\"cursor\":{\"row\":3,\"col\":0,\"visible\":false}," \
-	"\"lines\":[{\"row\":0,\"text\":\"one\"},{\"row\":1,\"text\":\"two\"},"                    \
-	"{\"row\":2,\"text\":\"abc\xe6\xbc\xa2\"},{\"row\":3,\"text\":\"$\"}]}"
+#define LINES                                                                        \
+	"{'rows':4,'cols':6,'version':1,'cursor':{'row':3,'col':0,'visible':false}," \
+	"'lines':[{'row':0,'text':'one'},{'row':1,'text':'two'},"                    \
+	"{'row':2,'text':'abc\xe6\xbc\xa2'},{'row':3,'text':'$'}]}"
 
 Test(tile_paint, rows_up_to_the_cursor, .init = use_utf8)
 {
@@ -93,9 +93,9 @@ Test(tile_paint, colours_and_the_cursor, .init = use_utf8)
 	struct tile t = {.id = "b"};
 	struct canvas p = {0};
 	load(&t,
-		"{\"rows\":1,\"cols\":3,\"version\":1,\"cursor\":{\"row\":0,\"col\":2,\"visible\":true},\"lines\":"
-		"[{\"row\":0,\"cells\":[{\"column\":0,\"columns\":2,\"text\":\"ab\",\"fg\":9,\"bg\":\"#010203\","
-		"\"bold\":true,\"underline\":\"curly\"}]}]}");
+		"{'rows':1,'cols':3,'version':1,'cursor':{'row':0,'col':2,'visible':true},'lines':"
+		"[{'row':0,'cells':[{'column':0,'columns':2,'text':'ab','fg':9,'bg':'#010203',"
+		"'bold':true,'underline':'curly'}]}]}");
 	tile_paint(&p, &(struct rect){.cols = 3, .rows = 2}, &t, false);
 	static const char row[] = "\033[2;1H\033[0;1;4;38;5;9;48;2;1;2;3mab\033[0;7m \033[m";
 	cr_assert_geq(p.length, sizeof row - 1);

@@ -3,14 +3,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-Test(http_field, end_of_a_head)
-{
-	cr_assert_eq(http_fields_head_length("a\r\n\r\nb", 6), 5);
-	cr_assert_eq(http_fields_head_length("a\n\nb", 4), 3);
-	cr_assert_eq(http_fields_head_length("a\r\n\r", 4), 0);
-	cr_assert_eq(http_fields_head_length("", 0), 0);
-}
-
 Test(http_field, valid_and_invalid_fields)
 {
 	struct http_field f;

@@ -31,16 +31,6 @@ Test(events_feed, result_is_the_same_at_every_cut)
 	}
 }
 
-Test(events_feed, byte_by_byte)
-{
-	struct events e = {0};
-	seen[0] = '\0';
-	for (size_t i = 0; stream[i]; i++)
-		cr_assert(events_feed(&e, stream + i, 1, on_event, NULL));
-	cr_assert_str_eq(seen, events);
-	events_finish(&e);
-}
-
 Test(events_feed, endless_event_is_dropped)
 {
 	static char piece[1 << 20];

@@ -1,5 +1,6 @@
 /* Requests and claims after their link was revoked or has expired. */
 #include "shell/clock.h"
+#include "tests/lib/counting_transport.h"
 #include "tests/lib/folder.h"
 #include "ws/access.h"
 #include "ws/dispatcher.h"
@@ -42,28 +43,8 @@ static void close_all(void)
 
 TestSuite(access, .init = open_all, .fini = close_all, .timeout = 60);
 
-/* A transport, which counts its calls. */
-static struct {
-	unsigned answered, streaming, more;
-} calls;
-
-static void on_answered(void *user)
-{
-	(void)user;
-	calls.answered++;
-}
-static void on_streaming(void *user)
-{
-	(void)user;
-	calls.streaming++;
-}
-static void on_more(void *user)
-{
-	(void)user;
-	calls.more++;
-}
 static const struct request_transport transport = {
-	.answered = on_answered, .streaming = on_streaming, .more = on_more};
+	.answered = count_answered, .streaming = count_streaming, .more = count_more};
 
 /* A handler that replies later, and counts its calls. */
 static struct request *held;

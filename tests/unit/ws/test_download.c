@@ -1,35 +1,18 @@
+#include "tests/lib/counting_transport.h"
 #include "ws/request.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
 static struct {
-	unsigned answered, downloading, more, closed;
+	unsigned closed;
 	const char *text; /* read in pieces of 4; NULL: none yet */
 	bool fails;
 } seen;
 
-static void on_answered(void *user)
-{
-	(void)user;
-	seen.answered++;
-}
-
-static void on_downloading(void *user)
-{
-	(void)user;
-	seen.downloading++;
-}
-
-static void on_more(void *user)
-{
-	(void)user;
-	seen.more++;
-}
-
 static const struct request_transport transport = {
-	.answered = on_answered, .downloading = on_downloading, .more = on_more};
-static const struct request_transport without = {.answered = on_answered};
+	.answered = count_answered, .downloading = count_downloading, .more = count_more};
+static const struct request_transport without = {.answered = count_answered};
 
 static enum download_state on_next(void *user, const char **ret_bytes, size_t *ret_length)
 {
@@ -87,20 +70,20 @@ static enum download_state read_all(void)
 Test(download, unknown_length_continues_until_the_end)
 {
 	begin(&transport, DOWNLOAD_UNKNOWN);
-	cr_assert_eq(seen.downloading, 1);
+	cr_assert_eq(calls.downloading, 1);
 	cr_assert_eq(r->reply.status, 206);
 	cr_assert_eq(read_all(), DOWNLOAD_WAIT);
 	seen.text = "one two three";
 	download_more(r);
-	cr_assert_eq(seen.more, 1);
+	cr_assert_eq(calls.more, 1);
 	cr_assert_eq(read_all(), DOWNLOAD_END);
 	cr_assert_str_eq(text, "one two three");
 	download_close(r);
 	download_more(r);
-	cr_assert_eq(seen.more, 1);
+	cr_assert_eq(calls.more, 1);
 	abandon();
 	cr_assert_eq(seen.closed, 1);
-	cr_assert_eq(seen.answered, 0);
+	cr_assert_eq(calls.answered, 0);
 }
 
 Test(download, known_length_is_never_exceeded)
@@ -126,7 +109,7 @@ Test(download, end_of_access_closes_it)
 	seen.text = "one two three!";
 	request_cut(r);
 	cr_assert_eq(seen.closed, 1);
-	cr_assert_eq(seen.more, 1);
+	cr_assert_eq(calls.more, 1);
 	cr_assert_eq(read_all(), DOWNLOAD_FAILED);
 	abandon();
 	cr_assert_eq(seen.closed, 1);
@@ -136,7 +119,7 @@ Test(download, transport_without_downloads_gets_an_error)
 {
 	begin(&without, 14);
 	cr_assert_eq(seen.closed, 1);
-	cr_assert_eq(seen.answered, 1);
+	cr_assert_eq(calls.answered, 1);
 	cr_assert_eq(r->reply.status, 501);
 }
 
@@ -148,6 +131,6 @@ Test(download, is_closed_if_the_client_has_gone)
 	abandon();
 	download_reply(kept, 200, NULL, 1, &source);
 	cr_assert_eq(seen.closed, 1);
-	cr_assert_eq(seen.downloading, 0);
+	cr_assert_eq(calls.downloading, 0);
 	request_unref(kept);
 }

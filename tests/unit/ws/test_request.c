@@ -1,23 +1,11 @@
+#include "tests/lib/counting_transport.h"
 #include "ws/request.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-static unsigned answered, streaming, closed;
-
-static void on_answered(void *user)
-{
-	(void)user;
-	answered++;
-}
-
-static void on_streaming(void *user)
-{
-	(void)user;
-	streaming++;
-}
+static unsigned closed;
 
 static void on_closed(void *user)
 {
@@ -32,7 +20,7 @@ static char *no_event(void *user)
 }
 
 static const struct request_transport transport = {
-	.answered = on_answered, .streaming = on_streaming};
+	.answered = count_answered, .streaming = count_streaming};
 static const struct event_stream stream = {.next = no_event, .closed = on_closed};
 
 static struct request *make(void)
@@ -128,7 +116,7 @@ Test(params_number, table)
 Test(reply_success, has_a_timestamp_and_the_body)
 {
 	reply_success(request, json_pack("{s:s, s:b}", "x", "y", "success", 1));
-	cr_assert_eq(answered, 1);
+	cr_assert_eq(calls.answered, 1);
 	cr_assert_eq(request->reply.status, 200);
 	cr_assert_str_eq(request->reply.content_type, "application/json");
 	read_body();
@@ -211,7 +199,7 @@ Test(request_abandon, later_reply_is_dropped)
 	request_ref(r);
 	request_abandon(r);
 	reply_success(r, NULL);
-	cr_assert_eq(answered, 0);
+	cr_assert_eq(calls.answered, 0);
 	request_unref(r);
 }
 
@@ -219,7 +207,7 @@ Test(request_abandon, closes_a_stream_once)
 {
 	struct request *r = make();
 	reply_stream(r, &stream);
-	cr_assert_eq(streaming, 1);
+	cr_assert_eq(calls.streaming, 1);
 	request_abandon(r);
 	cr_assert_eq(closed, 1);
 }
@@ -248,7 +236,7 @@ Test(request_abandon, later_stream_is_closed)
 	request_ref(r);
 	request_abandon(r);
 	reply_stream(r, &stream);
-	cr_assert_eq(streaming, 0);
+	cr_assert_eq(calls.streaming, 0);
 	cr_assert_eq(closed, 1);
 	request_unref(r);
 	cr_assert_eq(closed, 1);

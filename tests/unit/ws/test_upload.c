@@ -1,12 +1,11 @@
+#include "tests/lib/counting_transport.h"
 #include "ws/request.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* A transport and a handler, which count their calls. */
+/* A handler that counts its calls. */
 static struct {
-	unsigned answered, asked; /* calls of the transport */
 	char got[64];
 	size_t length;
 	unsigned pieces, completed, broken, gone;
@@ -16,20 +15,9 @@ static struct {
 
 static struct request *r;
 
-static void on_answered(void *user)
-{
-	(void)user;
-	seen.answered++;
-}
-
-static void on_uploading(void *user)
-{
-	(void)user;
-	seen.asked++;
-}
-
-static const struct request_transport live = {.answered = on_answered, .uploading = on_uploading};
-static const struct request_transport whole = {.answered = on_answered};
+static const struct request_transport live = {
+	.answered = count_answered, .uploading = count_uploading};
+static const struct request_transport whole = {.answered = count_answered};
 
 static void on_piece(void *user, const char *bytes, size_t length)
 {
@@ -110,7 +98,7 @@ Test(upload_begin, nothing_is_wanted_before_the_handler_begins)
 	cr_assert_not(upload_wants_piece(r));
 	upload_begin(r, &sink);
 	cr_assert(upload_wants_piece(r));
-	cr_assert_eq(seen.asked, 1);
+	cr_assert_eq(calls.uploading, 1);
 	upload_pass(r, "ab", 2);
 	upload_pass(r, "c", 1);
 	cr_assert_eq(seen.completed, 0);
@@ -121,20 +109,20 @@ Test(upload_begin, nothing_is_wanted_before_the_handler_begins)
 	cr_assert_not(upload_wants_piece(r));
 	reply_success(r, NULL);
 	abandon();
-	cr_assert_eq(seen.answered, 1);
+	cr_assert_eq(calls.answered, 1);
 	cr_assert_eq(seen.broken + seen.gone, 0);
 }
 
 Test(upload, paused_upload_wants_nothing_until_it_resumes)
 {
 	upload_resume(r); /* it is not paused */
-	cr_assert_eq(seen.asked, 1);
+	cr_assert_eq(calls.uploading, 1);
 	seen.pause = true;
 	upload_pass(r, "a", 1);
 	cr_assert_not(upload_wants_piece(r));
 	upload_resume(r);
 	cr_assert(upload_wants_piece(r));
-	cr_assert_eq(seen.asked, 2);
+	cr_assert_eq(calls.uploading, 2);
 }
 
 Test(upload, lost_client_is_reported_once)
@@ -146,7 +134,7 @@ Test(upload, lost_client_is_reported_once)
 	cr_assert_eq(seen.why, UPLOAD_LOST);
 	cr_assert_eq(seen.gone, 0);
 	reply_success(kept, NULL); /* dropped */
-	cr_assert_eq(seen.answered, 0);
+	cr_assert_eq(calls.answered, 0);
 	request_unref(kept);
 }
 
@@ -175,7 +163,7 @@ Test(upload, reply_from_a_piece_ends_the_upload)
 {
 	seen.answer = true;
 	upload_pass(r, "a", 1);
-	cr_assert_eq(seen.answered, 1);
+	cr_assert_eq(calls.answered, 1);
 	cr_assert_not(upload_wants_piece(r));
 	cr_assert_not(upload_abort(r, UPLOAD_SLOW));
 	abandon();
@@ -186,12 +174,12 @@ Test(upload, refusal_by_the_transport_is_answered_once)
 {
 	struct request *kept = request_ref(r);
 	upload_refuse(r, UPLOAD_TOO_LARGE, "REQUEST_TOO_LARGE", "too large");
-	cr_assert_eq(seen.answered, 1);
+	cr_assert_eq(calls.answered, 1);
 	cr_assert_eq(seen.broken, 1);
 	cr_assert_eq(seen.why, UPLOAD_TOO_LARGE);
 	cr_assert_eq(r->reply.status, 413);
 	reply_success(r, NULL); /* a handler without callbacks */
-	cr_assert_eq(seen.answered, 1);
+	cr_assert_eq(calls.answered, 1);
 	cr_assert_eq(r->reply.status, 413);
 	abandon();
 	cr_assert_eq(seen.broken + seen.gone, 1);
@@ -201,7 +189,7 @@ Test(upload, refusal_by_the_transport_is_answered_once)
 Test(upload, end_of_access_is_reported)
 {
 	request_cut(r);
-	cr_assert_eq(seen.answered, 1);
+	cr_assert_eq(calls.answered, 1);
 	cr_assert_eq(seen.broken, 1);
 	cr_assert_eq(seen.why, UPLOAD_CUT);
 	cr_assert_eq(r->reply.status, 401);

@@ -5,10 +5,9 @@
 #include "tests/lib/memory_call.h"
 
 #include "tests/lib/memory_api.h"
-#include "ws/api/openapi.h"
+#include "tests/lib/openapi_find.h"
 #include "ws/error.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,42 +143,16 @@ int memory_api_status(const char *line, const char *body)
 
 /* Answers */
 
-static void strip_names(const char *from, char *to)
-{
-	bool name = false;
-	for (; *from; from++) {
-		name &= *from != '}';
-		if (!name)
-			*to++ = *from;
-		name |= *from == '{';
-	}
-	*to = '\0';
-}
-
 /* What api/openapi.json says of a route's answers with a status, or NULL. */
 static const char *described(const struct route_row *row, int status)
 {
 	static json_t *document;
-	const char *name;
-	json_t *item;
-	char stripped[256], method[8], number[8];
+	char number[8];
 	if (!document)
-		document = json_loadb(
-			(const char *)openapi_document, openapi_document_length, 0, NULL);
+		document = openapi_load();
 	snprintf(number, sizeof number, "%d", status);
-	snprintf(method, sizeof method, "%s", method_name(row->method));
-	for (char *at = method; *at; at++)
-		*at = (char)tolower(*at);
-	json_object_foreach (json_object_get(document, "paths"), name, item) {
-		strip_names(name, stripped);
-		if (strcmp(stripped, row->path) == 0 && json_object_get(item, method))
-			return json_string_value(json_object_get(
-				json_object_get(
-					json_object_get(json_object_get(item, method), "responses"),
-					number),
-				"description"));
-	}
-	return NULL;
+	const json_t *responses = json_object_get(openapi_find(document, row), "responses");
+	return json_string_value(json_object_get(json_object_get(responses, number), "description"));
 }
 
 static void check_error(const struct call *c, int status)

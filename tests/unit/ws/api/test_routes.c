@@ -1,6 +1,6 @@
 /* The table of routes, and the API's description of them. */
+#include "tests/lib/openapi_find.h"
 #include "ws/api/api.h"
-#include "ws/api/openapi.h"
 #include "ws/mcp/mcp.h"
 #include "ws/route.h"
 
@@ -18,45 +18,6 @@ static const struct routes *table(void)
 	return &routes;
 }
 
-static json_t *load_document(void)
-{
-	json_t *document = json_loadb(
-		(const char *)openapi_document, openapi_document_length, 0, NULL);
-	cr_assert_not_null(document);
-	return document;
-}
-
-/* "/a/{id}/b" as "/a/{}/b". */
-static void strip_names(const char *path, char stripped[256])
-{
-	bool name = false;
-	size_t n = 0;
-	for (; *path; path++) {
-		name &= *path != '}';
-		if (!name)
-			stripped[n++] = *path;
-		cr_assert_lt(n, 256);
-		name |= *path == '{';
-	}
-	stripped[n] = '\0';
-}
-
-/* The operation of a row, or NULL. */
-static const json_t *find_operation(json_t *document, const struct route_row *row)
-{
-	const char *path;
-	json_t *item;
-	char stripped[256], method[8] = "";
-	for (size_t i = 0; method_name(row->method)[i]; i++)
-		method[i] = (char)tolower(method_name(row->method)[i]);
-	json_object_foreach (json_object_get(document, "paths"), path, item) {
-		strip_names(path, stripped);
-		if (strcmp(stripped, row->path) == 0 && json_object_get(item, method))
-			return json_object_get(item, method);
-	}
-	return NULL;
-}
-
 /* The bridge has its own description, which bridge.test.mjs tests. */
 static bool is_of_bridge(const struct route_row *row)
 {
@@ -70,13 +31,13 @@ Test(routes, each_route_is_described_with_its_access)
 		[ROUTE_DRIVER] = "driver",
 		[ROUTE_OWNER_OR_TRUSTED] = "trusted",
 		[ROUTE_OWNER] = "owner"};
-	json_t *document = load_document();
+	json_t *document = openapi_load();
 	unsigned count = 0;
 	for (size_t i = 0; i < table()->count; i++) {
 		for (const struct route_row *row = table()->sets[i].rows; row->path; row++, count++) {
 			if (is_of_bridge(row))
 				continue;
-			const json_t *operation = find_operation(document, row);
+			const json_t *operation = openapi_find(document, row);
 			cr_expect_not_null(operation, "%s %s is not described",
 				method_name(row->method), row->path);
 			const char *role = json_string_value(json_object_get(operation, "x-role"));
@@ -90,11 +51,11 @@ Test(routes, each_route_is_described_with_its_access)
 
 Test(routes, each_described_operation_has_a_route)
 {
-	json_t *document = load_document(), *item, *operation;
+	json_t *document = openapi_load(), *item, *operation;
 	const char *path, *name;
 	char stripped[256], method[8];
 	json_object_foreach (json_object_get(document, "paths"), path, item) {
-		strip_names(path, stripped);
+		openapi_strip_names(path, stripped);
 		json_object_foreach (item, name, operation) {
 			struct route_match m;
 			size_t n = strlen(name);

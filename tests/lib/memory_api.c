@@ -228,3 +228,9 @@ void memory_api_settle(void)
 		if (memory_holder_of(&p->held.link))
 			cr_assert(LOOP_UNTIL(&memory_api.loop, is_followed(p)), "%s", p->held.id);
 }
+
+void memory_api_print(const char *session, const char *text)
+{
+	memory_holder_say(memory_api_holder(session), text);
+	memory_api_settle();
+}

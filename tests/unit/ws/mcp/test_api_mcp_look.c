@@ -75,12 +75,6 @@ static const char *text_of(const json_t *result, const char *name)
 	return text ? text : "(none)";
 }
 
-static void print(const char *text)
-{
-	memory_holder_say(memory_api_holder("s"), text);
-	memory_api_settle();
-}
-
 /* As after typing, whose result is shown. */
 static void on_typed_state(struct mcp_call *c, const struct mcp_answer *a)
 {
@@ -98,9 +92,9 @@ static void ask_typed(struct mcp_call *c, const struct mcp_answer *a)
 
 Test(api_mcp_look, screen_at_first_and_then_new_output)
 {
-	print("one\r\ntwo\r\n");
+	memory_api_print("s", "one\r\ntwo\r\n");
 	cr_expect_str_eq(text_of(look("a", "{}"), "text"), "one\ntwo\n");
-	print("\033[32mthree\033[m\r\n");
+	memory_api_print("s", "\033[32mthree\033[m\r\n");
 	const json_t *result = look("a", "{}");
 	cr_expect_str_eq(text_of(result, "output"), "three\n");
 	cr_expect_null(json_object_get(result, "text"));
@@ -118,20 +112,20 @@ Test(api_mcp_look, overwritten_text_is_shown_at_its_place)
 		"\033[Aplaced", "\033[2Jplaced"};
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		look("a", "{}");
-		print(places[i]);
+		memory_api_print("s", places[i]);
 		cr_expect(strstr(text_of(look("a", "{}"), "text"), "placed"), "%zu", i);
 	}
-	print("\033[K\033[1Gin its line\033[J");
+	memory_api_print("s", "\033[K\033[1Gin its line\033[J");
 	cr_expect(strstr(text_of(look("a", "{}"), "output"), "in its line"));
 }
 
 Test(api_mcp_look, more_output_than_a_screen_gives_the_screen)
 {
-	print("begin\r\n");
+	memory_api_print("s", "begin\r\n");
 	look("a", "{}");
 	for (unsigned i = 0; i < 200; i++)
-		print(LINE "\r\n");
-	print("end\r\n");
+		memory_api_print("s", LINE "\r\n");
+	memory_api_print("s", "end\r\n");
 	const char *text = text_of(look("a", "{}"), "text");
 	cr_expect(strstr(text, "\nend\n"));
 	cr_expect_lt(strlen(text), 2000);
@@ -140,14 +134,14 @@ Test(api_mcp_look, more_output_than_a_screen_gives_the_screen)
 Test(api_mcp_look, typing_caller_gets_more_output_than_a_screen)
 {
 	const json_t *result;
-	print("begin\r\n");
+	memory_api_print("s", "begin\r\n");
 	look("a", "{}");
 	for (unsigned i = 0; i < 200; i++)
-		print(LINE "\r\n");
+		memory_api_print("s", LINE "\r\n");
 	result = call(ask_typed, "a", "{}");
 	cr_expect_eq(strlen(text_of(result, "output")), 200 * sizeof LINE);
 	for (unsigned i = 0; i < 600; i++)
-		print(LINE "\r\n");
+		memory_api_print("s", LINE "\r\n");
 	result = call(ask_typed, "a", "{}");
 	cr_expect(strstr(text_of(result, "output"), " bytes omitted …"));
 	cr_expect_gt(json_integer_value(json_object_get(result, "omitted_bytes")), 10000);
@@ -155,24 +149,24 @@ Test(api_mcp_look, typing_caller_gets_more_output_than_a_screen)
 
 Test(api_mcp_look, ended_full_screen_program_is_not_shown_again)
 {
-	print("begin\r\n");
+	memory_api_print("s", "begin\r\n");
 	look("a", "{}");
-	print("before\r\n\033[?1049h\033[Hpicture\033[?1049lbehind\r\n");
+	memory_api_print("s", "before\r\n\033[?1049h\033[Hpicture\033[?1049lbehind\r\n");
 	cr_expect_str_eq(text_of(look("a", "{}"), "output"), "behind\n");
-	print("\033[?47h\033[Hone\033[?47l\033[?1049h\033[Htwo\033[?1049llast\r\n");
+	memory_api_print("s", "\033[?47h\033[Hone\033[?47l\033[?1049h\033[Htwo\033[?1049llast\r\n");
 	cr_expect_str_eq(text_of(look("a", "{}"), "output"), "last\n");
 }
 
 Test(api_mcp_look, running_full_screen_program_gives_changed_rows_to_the_typing_caller)
 {
 	char row[32];
-	print("\033[?1049h\033[H");
+	memory_api_print("s", "\033[?1049h\033[H");
 	for (int i = 1; i <= 20; i++) {
 		snprintf(row, sizeof row, "row %d of the program\r\n", i);
-		print(row);
+		memory_api_print("s", row);
 	}
 	cr_expect(strstr(text_of(look("a", "{}"), "text"), "row 20 of the program"));
-	print("\033[3;1Hnews\033[K\033[10;1H");
+	memory_api_print("s", "\033[3;1Hnews\033[K\033[10;1H");
 	const json_t *result = call(ask_typed, "a", "{}"),
 		     *changed = json_object_get(result, "changed");
 	cr_assert_eq(json_array_size(changed), 4, "the changed row, and the rows around the cursor");
@@ -187,13 +181,13 @@ Test(api_mcp_look, running_full_screen_program_gives_changed_rows_to_the_typing_
 	cr_expect(strstr(text_of(call(ask_typed, "b", "{}"), "text"), "row 20"),
 		"a new caller gets all");
 	/* The screen is shorter than the changed rows. */
-	print("\033[2J\033[Hx\r\ny");
+	memory_api_print("s", "\033[2J\033[Hx\r\ny");
 	cr_expect_str_eq(text_of(call(ask_typed, "a", "{}"), "text"), "x\ny\n");
 }
 
 Test(api_mcp_look, requested_form)
 {
-	print("\033[1mbold\033[m\r\n");
+	memory_api_print("s", "\033[1mbold\033[m\r\n");
 	cr_expect(strstr(text_of(look("a", "{'format':'ansi'}"), "text"), "\033["));
 	const json_t *result = look("a", "{'since':0,'verbose':true}");
 	cr_expect_str_eq(

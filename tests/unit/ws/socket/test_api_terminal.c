@@ -155,8 +155,7 @@ Test(terminal_slow, single_piece_does_not_make_a_client_fast)
 {
 	begin();
 	peer.room = false;
-	memory_holder_say(memory_api_holder("s"), "a");
-	memory_api_settle();
+	memory_api_print("s", "a");
 	print_much();
 	pass_ms(TERMINAL_LAG_MS + 50);
 	print_much();
@@ -170,8 +169,7 @@ Test(terminal_slow, small_backlog_is_never_skipped)
 	begin();
 	uint64_t before = peer.bytes;
 	peer.room = false;
-	memory_holder_say(memory_api_holder("s"), "little");
-	memory_api_settle();
+	memory_api_print("s", "little");
 	pass_ms(TERMINAL_LAG_MS + 50);
 	peer.room = true;
 	terminal_protocol.writable(peer.terminal);

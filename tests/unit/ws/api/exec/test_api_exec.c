@@ -27,12 +27,6 @@ static struct call *cancel(const struct exec *e, const char *body)
 	return memory_api_begin(line, body);
 }
 
-static void print(const char *text)
-{
-	memory_holder_say(memory_api_holder("s"), text);
-	memory_api_settle();
-}
-
 Test(api_exec, returns_status_output_and_range)
 {
 	struct call *c = memory_api_begin(EXEC, "{'command':'make it'}");
@@ -190,7 +184,7 @@ Test(api_exec, yields_and_can_be_read_later)
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_str_eq(call_text(c, "data.state"), "starting");
 	const struct exec *e = memory_shell_begin("s");
-	print("so far");
+	memory_api_print("s", "so far");
 	struct call *now = get_exec(e, "");
 	call_await(now);
 	cr_expect_str_eq(call_text(now, "data.state"), "running");
@@ -198,7 +192,7 @@ Test(api_exec, yields_and_can_be_read_later)
 	struct call *later = get_exec(e, "?waitMs=60000");
 	struct call *page = get_exec(e, "?waitMs=60000&from=0&bytes=9");
 	cr_expect_not(page->answered);
-	print(" 789");
+	memory_api_print("s", " 789");
 	call_await(page);
 	cr_expect_str_eq(call_text(page, "data.state"), "running");
 	cr_expect_not(later->answered);
@@ -304,7 +298,7 @@ Test(api_exec_read, as_a_stream)
 	struct call *c = get_exec(e, "/stream"), *gone = get_exec(e, "/stream");
 	cr_assert(call_event(c, "start"));
 	cr_assert(call_event(gone, "start"));
-	print("hello\r\n");
+	memory_api_print("s", "hello\r\n");
 	cr_assert(call_event(c, "output"));
 	cr_expect_str_eq(call_text(c, "data"), "hello\r\n");
 	call_end(gone);

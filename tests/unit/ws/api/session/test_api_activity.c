@@ -8,12 +8,6 @@ TestSuite(api_activity, SUITE);
 
 #define EVENTS "GET /api/session/events?activity=1"
 
-static void print(const char *id, const char *text)
-{
-	memory_holder_say(memory_api_holder(id), text);
-	memory_api_settle();
-}
-
 /* The next activity event, which must be about this session alone. */
 static void expect_activity(struct call *c, const char *id)
 {
@@ -35,7 +29,7 @@ Test(api_activity, bells_and_notifications_are_reported)
 	struct call *c = memory_api_call(EVENTS, NULL);
 	cr_assert(call_event(c, "sessions"));
 	await_first_activity(c);
-	print("s", "\a\033]9;built\a");
+	memory_api_print("s", "\a\033]9;built\a");
 	do
 		expect_activity(c, "s");
 	while (call_number(c, "activities.0.activity.bells") == 0 ||

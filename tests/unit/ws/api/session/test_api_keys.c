@@ -116,8 +116,7 @@ Test(api_keys, input_beyond_the_queue_is_refused_as_a_whole)
 
 Test(api_keys, keys_follow_the_terminals_modes)
 {
-	memory_holder_say(memory_api_holder("s"), "\033[?1h\033[?2004h");
-	memory_api_settle();
+	memory_api_print("s", "\033[?1h\033[?2004h");
 	cr_expect_eq(memory_api_status(KEYS, "{'keys':['Up']}"), 200);
 	cr_expect_str_eq(read_input(), "\033OA");
 	cr_expect_eq(memory_api_status(KEYS, "{'paste':'x\\u001b[201~y'}"), 200);
@@ -133,8 +132,7 @@ Test(api_keys, the_mouse)
 	static const struct refused off[] = {
 		{KEYS, "{'mouse':{'action':'click','row':1,'column':1}}", 409, "MOUSE_OFF"}};
 	EXPECT_REFUSED(off);
-	memory_holder_say(memory_api_holder("s"), "\033[?1003h\033[?1006h");
-	memory_api_settle();
+	memory_api_print("s", "\033[?1003h\033[?1006h");
 	static const struct {
 		const char *body, *want;
 	} cases[] = {{"{'mouse':{'action':'click','row':1,'column':1}}", "\033[<0;1;1M\033[<0;1;1m"},
@@ -146,8 +144,7 @@ Test(api_keys, the_mouse)
 		cr_expect_eq(memory_api_status(KEYS, cases[i].body), 200, "%s", cases[i].body);
 		cr_expect_str_eq(read_input(), cases[i].want, "%s", cases[i].body);
 	}
-	memory_holder_say(memory_api_holder("s"), "\033[?1016h");
-	memory_api_settle();
+	memory_api_print("s", "\033[?1016h");
 	EXPECT_REFUSED(off);
 }
 
@@ -157,8 +154,7 @@ Test(api_keys, invalid_mouse_events)
 		{KEYS, "{'mouse':{'action':'press'}}", INVALID, "mouse.row"},
 		{KEYS, "{'mouse':{'action':'press','row':1}}", INVALID, "mouse.column"},
 		{KEYS, "{'mouse':{'action':'press','column':1}}", INVALID, "mouse.row"}};
-	memory_holder_say(memory_api_holder("s"), "\033[?1003h\033[?1006h");
-	memory_api_settle();
+	memory_api_print("s", "\033[?1003h\033[?1006h");
 	EXPECT_REFUSED(cases);
 	EXPECT_INVALID(KEYS, "{", "'mouse':1", "'mouse':[]");
 #define MOUSE(fields, ...) EXPECT_INVALID_IN("mouse.", KEYS, "{'mouse':{" fields, __VA_ARGS__)

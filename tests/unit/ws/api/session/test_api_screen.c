@@ -11,25 +11,19 @@ TestSuite(api_search, SUITE);
 #define SCROLLBACK "GET /api/session/s/scrollback"
 #define SEARCH "GET /api/session/s/search"
 
-static void print(const char *text)
-{
-	memory_holder_say(memory_api_holder("s"), text);
-	memory_api_settle();
-}
-
 /* Lines "line 0" to "line n - 1". All but the last 23 go to the scrollback. */
 static void print_lines(unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		char line[32];
 		snprintf(line, sizeof line, "line %u\r\n", i);
-		print(line);
+		memory_api_print("s", line);
 	}
 }
 
 Test(api_screen, as_json)
 {
-	print("\033]2;a title\a\033[1;31mred\033[m plain\r\n\033[?25l\033[?2004h");
+	memory_api_print("s", "\033]2;a title\a\033[1;31mred\033[m plain\r\n\033[?25l\033[?2004h");
 	struct call *c = memory_api_call(SCREEN, NULL);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 24);
@@ -55,8 +49,9 @@ Test(api_screen, soft_wraps_and_cells)
 {
 	char text[82];
 	snprintf(text, sizeof text, "%081d", 0);
-	print(text);
-	print("\r\n\033[4:3;48;2;1;2;3m\xe7\x95\x8c\033[m\033]8;;http://a.b/\033\\l\033]8;;\033\\");
+	memory_api_print("s", text);
+	memory_api_print("s",
+		"\r\n\033[4:3;48;2;1;2;3m\xe7\x95\x8c\033[m\033]8;;http://a.b/\033\\l\033]8;;\033\\");
 	struct call *c = memory_api_call(SCREEN, NULL);
 	cr_expect_not(call_is_true(c, "lines.0.wrapped"));
 	cr_expect(call_is_true(c, "lines.1.wrapped"));
@@ -74,7 +69,7 @@ Test(api_screen, soft_wraps_and_cells)
 
 Test(api_screen, other_formats)
 {
-	print("\033[31m<red>\033[m");
+	memory_api_print("s", "\033[31m<red>\033[m");
 	static const struct {
 		const char *query, *type, *has;
 	} cases[] = {{"?format=text", "text/plain; charset=utf-8", "<red>\n"},
@@ -103,10 +98,10 @@ Test(api_screen, other_formats)
 
 Test(api_screen, changes_since_a_version)
 {
-	print("one\r\ntwo\r\n");
+	memory_api_print("s", "one\r\ntwo\r\n");
 	struct call *c = memory_api_call(SCREEN, NULL);
 	json_int_t version = call_number(c, "version");
-	print("three");
+	memory_api_print("s", "three");
 	c = memory_api_get(SCREEN "?since=%lld", (long long)version);
 	cr_expect_str_eq(call_text(c, "lines.0.text"), "three");
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 1);
@@ -171,7 +166,8 @@ Test(api_screen, dropped_lines)
 
 Test(api_screen, bytes_other_than_text_are_valid_json)
 {
-	print("\xff\xfe\xc3(\033]2;\xff title\a \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82");
+	memory_api_print(
+		"s", "\xff\xfe\xc3(\033]2;\xff title\a \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82");
 	static const char *const lines[] = {SCREEN, SCREEN "?cells=1", SCREEN "?format=text",
 		SCROLLBACK "?to=24", SEARCH "?q=("};
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -196,8 +192,8 @@ Test(api_search, finds_the_newest_first)
 
 Test(api_search, finds_output_that_has_left_the_scrollback)
 {
-	print("\033[31mold \033[1mneedle\033[m\r\n");
-	print("\033c");
+	memory_api_print("s", "\033[31mold \033[1mneedle\033[m\r\n");
+	memory_api_print("s", "\033c");
 	struct call *c = memory_api_call(SEARCH "?q=NEEDLE", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "matches")), 1);
 	cr_expect(call_is_null(c, "matches.0.line"));

@@ -393,8 +393,7 @@ Test(api_session_output, returns_what_was_printed)
 		{"?from=2&to=4", "ll", "2", "4"}, {"?to=1", "h", "0", "1"},
 		{"?from=7", "", "7", "7"}, {"?from=3&to=3", "", "3", "3"},
 		{"?from=5&to=2", "", "5", "5"}, {"?to=9223372036854775807", "hello\r\n", "0", "7"}};
-	memory_holder_say(memory_api_holder("s"), "hello\r\n");
-	memory_api_settle();
+	memory_api_print("s", "hello\r\n");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct call *c = memory_api_get(OUTPUT "%s", cases[i].query);
 		cr_expect_eq(call_status(c), 200, "%s", c->line);

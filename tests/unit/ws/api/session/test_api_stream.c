@@ -9,21 +9,15 @@ TestSuite(api_state, SUITE);
 
 #define STREAM "GET /api/session/s/stream"
 
-static void print(const char *text)
-{
-	memory_holder_say(memory_api_holder("s"), text);
-	memory_api_settle();
-}
-
 Test(api_stream, events_come_in_order)
 {
-	print("before");
+	memory_api_print("s", "before");
 	struct call *c = memory_api_call(STREAM "?types=output,title,bell,resize,exit", NULL);
 	cr_assert(call_event(c, NULL));
 	cr_expect_str_eq(call_text(c, "type"), "begin");
 	cr_expect_str_eq(call_text(c, "sessionId"), "s");
 	cr_expect_eq(call_number(c, "offset"), 6);
-	print("hello\033]2;a title\a\a");
+	memory_api_print("s", "hello\033]2;a title\a\a");
 	cr_assert(call_event(c, NULL));
 	cr_expect_str_eq(call_text(c, "type"), "output");
 	cr_expect_str_eq(call_text(c, "data"), "hello\033]2;a title\a");
@@ -43,7 +37,7 @@ Test(api_stream, events_come_in_order)
 
 Test(api_stream, starts_at_the_requested_place)
 {
-	print("\xc3\xa4hello");
+	memory_api_print("s", "\xc3\xa4hello");
 	struct call *c = memory_api_call(STREAM "?from=2&types=output", NULL);
 	cr_assert(call_event(c, "output"));
 	cr_expect_str_eq(call_text(c, "data"), "hello");

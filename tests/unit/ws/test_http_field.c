@@ -12,7 +12,8 @@ Test(http_field, valid_and_invalid_fields)
 	cr_assert_str_eq(f.value, "a b");
 	cr_assert(http_field_parse(empty, &f));
 	cr_assert_str_eq(f.value, "");
-	static const char *const wrong[] = {"a", ":b", "a :b", "a b:c", "a:\x01", "a:b\x7f", " a:b"};
+	static const char *const wrong[] = {
+		"a", ":b", "a :b", "a\t:b", "a b:c", "a:\x01", "a:b\x7f", " a:b", "\xe4:b"};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		char line[16];
 		strcpy(line, wrong[i]);

@@ -5,13 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-TestSuite(mcp_sessions, .timeout = 60);
+static struct mcp_sessions all;
+
+static void close_all(void)
+{
+	mcp_sessions_close(&all);
+}
+
+TestSuite(mcp_sessions, .fini = close_all, .timeout = 60);
 
 static const struct principal owner = {.role = ROLE_OWNER};
 
 Test(mcp_sessions, belong_to_their_creator)
 {
-	struct mcp_sessions all = {0};
 	struct principal guest = {.role = ROLE_DRIVER, .link = "l1"},
 			 other = {.role = ROLE_DRIVER, .link = "l2"};
 	const struct mcp_session *s = mcp_sessions_create(&all, &guest, NULL, NULL, 1);
@@ -20,12 +26,10 @@ Test(mcp_sessions, belong_to_their_creator)
 	cr_assert_null(mcp_sessions_find(&all, s->id, &other, 2));
 	cr_assert_null(mcp_sessions_find(&all, s->id, &owner, 2));
 	cr_assert_null(mcp_sessions_find(&all, "nothing", &guest, 2));
-	mcp_sessions_close(&all);
 }
 
 Test(mcp_sessions, may_have_their_own_name)
 {
-	struct mcp_sessions all = {0};
 	struct principal guest = {.role = ROLE_DRIVER, .link = "l1"};
 	const struct mcp_session *s = mcp_sessions_create(&all, &guest, "stdio:x", NULL, 1);
 	cr_assert_str_eq(s->id, "stdio:x");
@@ -33,12 +37,10 @@ Test(mcp_sessions, may_have_their_own_name)
 	cr_assert_null(mcp_sessions_create(&all, &owner, "stdio:x", NULL, 2));
 	cr_assert_eq(mcp_sessions_find(&all, "stdio:x", &guest, 2), s);
 	cr_assert_eq(HASH_COUNT(all.table), 1);
-	mcp_sessions_close(&all);
 }
 
 Test(mcp_sessions, expire_without_use)
 {
-	struct mcp_sessions all = {0};
 	char used[MCP_SESSION_ID_SIZE], unused[MCP_SESSION_ID_SIZE];
 	snprintf(used, sizeof used, "%s", mcp_sessions_create(&all, &owner, NULL, NULL, 0)->id);
 	snprintf(unused, sizeof unused, "%s", mcp_sessions_create(&all, &owner, NULL, NULL, 0)->id);
@@ -47,22 +49,18 @@ Test(mcp_sessions, expire_without_use)
 	cr_assert_null(mcp_sessions_find(&all, unused, &owner, MCP_SESSION_IDLE_MS + 1));
 	cr_assert_not_null(mcp_sessions_create(&all, &owner, NULL, NULL, MCP_SESSION_IDLE_MS + 1));
 	cr_assert_eq(HASH_COUNT(all.table), 2, "the expired session was removed");
-	mcp_sessions_close(&all);
 }
 
 Test(mcp_sessions, are_reused_with_the_same_name)
 {
-	struct mcp_sessions all = {0};
 	const struct mcp_session *s = mcp_sessions_create(&all, &owner, "x", NULL, 0);
 	cr_assert_null(mcp_sessions_find(&all, "x", &owner, MCP_SESSION_IDLE_MS + 1));
 	cr_assert_eq(mcp_sessions_create(&all, &owner, "x", NULL, MCP_SESSION_IDLE_MS + 1), s);
 	cr_assert_eq(mcp_sessions_find(&all, "x", &owner, MCP_SESSION_IDLE_MS + 2), s);
-	mcp_sessions_close(&all);
 }
 
 Test(mcp_sessions, ended_ones_are_remembered_up_to_a_limit)
 {
-	struct mcp_sessions all = {0};
 	char id[16];
 	cr_assert(!mcp_sessions_is_ended(&all, "0"));
 	cr_assert(!mcp_sessions_is_ended(&all, ""));
@@ -79,7 +77,6 @@ Test(mcp_sessions, ended_ones_are_remembered_up_to_a_limit)
 
 Test(mcp_sessions, least_recently_used_is_removed)
 {
-	struct mcp_sessions all = {0};
 	char first[MCP_SESSION_ID_SIZE], second[MCP_SESSION_ID_SIZE];
 	snprintf(first, sizeof first, "%s", mcp_sessions_create(&all, &owner, NULL, NULL, 1)->id);
 	snprintf(second, sizeof second, "%s", mcp_sessions_create(&all, &owner, NULL, NULL, 2)->id);
@@ -89,23 +86,22 @@ Test(mcp_sessions, least_recently_used_is_removed)
 	cr_assert_eq(HASH_COUNT(all.table), MCP_SESSIONS_MAX);
 	cr_assert_not_null(mcp_sessions_find(&all, first, &owner, 5));
 	cr_assert_null(mcp_sessions_find(&all, second, &owner, 5));
-	mcp_sessions_close(&all);
 }
 
 Test(mcp_cursors, cursors_are_numbered_and_limited)
 {
-	struct mcp_cursors all = {0};
-	cr_assert_eq(mcp_cursors_get(&all, 5), 0);
-	mcp_cursors_set(&all, 5, 100);
-	mcp_cursors_set(&all, 5, 200);
-	cr_assert_eq(mcp_cursors_get(&all, 5), 200);
-	mcp_cursors_forget(&all, 5);
-	mcp_cursors_forget(&all, 5);
-	cr_assert_eq(mcp_cursors_get(&all, 5), 0);
+	struct mcp_cursors cursors = {0};
+	cr_assert_eq(mcp_cursors_get(&cursors, 5), 0);
+	mcp_cursors_set(&cursors, 5, 100);
+	mcp_cursors_set(&cursors, 5, 200);
+	cr_assert_eq(mcp_cursors_get(&cursors, 5), 200);
+	mcp_cursors_forget(&cursors, 5);
+	mcp_cursors_forget(&cursors, 5);
+	cr_assert_eq(mcp_cursors_get(&cursors, 5), 0);
 	for (uint64_t i = 0; i <= MCP_CURSORS_MAX; i++)
-		mcp_cursors_set(&all, i, i + 1);
-	cr_assert_eq(mcp_cursors_get(&all, 0), 0, "the oldest was removed");
-	cr_assert_eq(mcp_cursors_get(&all, 1), 2);
-	cr_assert_eq(mcp_cursors_get(&all, MCP_CURSORS_MAX), MCP_CURSORS_MAX + 1);
-	mcp_cursors_close(&all);
+		mcp_cursors_set(&cursors, i, i + 1);
+	cr_assert_eq(mcp_cursors_get(&cursors, 0), 0, "the oldest was removed");
+	cr_assert_eq(mcp_cursors_get(&cursors, 1), 2);
+	cr_assert_eq(mcp_cursors_get(&cursors, MCP_CURSORS_MAX), MCP_CURSORS_MAX + 1);
+	mcp_cursors_close(&cursors);
 }

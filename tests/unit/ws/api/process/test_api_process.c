@@ -414,24 +414,6 @@ Test(api_process, server_exits_during_a_kill)
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 }
 
-Test(api_process, process_that_ignores_term_is_killed)
-{
-	pid_t pid = fork_ignoring_term();
-	start();
-	memory_api_process_holder("p")->pid = pid;
-	struct call *show = memory_api_call("GET /api/process/p", NULL);
-	cr_expect_eq(call_number(show, "process.members"), 1);
-	cr_expect_eq(
-		memory_api_status("POST /api/process/p/signal", "{'signal':'TERM','tree':true}"),
-		200);
-	struct call *c = memory_api_call("DELETE /api/process/p?graceMs=1", NULL);
-	cr_expect_eq(call_status(c), 200);
-	show = memory_api_call("GET /api/process/p", NULL);
-	cr_expect_eq(call_number(show, "process.members"), 0);
-	cr_assert_eq(kill(pid, SIGKILL), 0);
-	cr_assert_eq(waitpid(pid, NULL, 0), pid);
-}
-
 Test(api_process, invalid_signals)
 {
 	static const struct refused cases[] = {

@@ -51,6 +51,15 @@ void call_await(struct call *c);
 /* Wait for the answer, whose status and error code ("" for a success; NULL: any) must be these. */
 void call_expect(struct call *c, int status, const char *code);
 
+/*
+ * Wait for the answer, whose JSON must have these values; of a stream, the last event. Objects may have more fields, so
+ * {} is any object. The text has ' instead of ".
+ */
+void call_has(struct call *c, const char *json);
+
+/* The same for an answer with the status 200. */
+void call_returns(struct call *c, const char *json);
+
 /* End the request, or disconnect its client, and free c. */
 void call_end(struct call *c);
 

@@ -30,15 +30,9 @@ Test(api_screen, as_json)
 	cr_expect_str_eq(call_text(c, "lines.0.text"), "red plain");
 	cr_expect_eq(call_number(c, "lines.0.row"), 0);
 	cr_expect_null(call_get(c, "lines.0.cells"));
-	cr_expect_str_eq(call_text(c, "title"), "a title");
-	cr_expect_eq(call_number(c, "rows"), 24);
-	cr_expect_eq(call_number(c, "cols"), 80);
-	cr_expect_eq(call_number(c, "cursor.row"), 1);
-	cr_expect_eq(call_number(c, "cursor.col"), 0);
-	cr_expect_not(call_is_true(c, "cursor.visible"));
-	cr_expect(call_is_true(c, "modes.bracketedPaste"));
-	cr_expect_not(call_is_true(c, "alternate"));
-	cr_expect(call_is_null(c, "next"));
+	call_has(c,
+		"{'title':'a title','rows':24,'cols':80,'cursor':{'row':1,'col':0,"
+		"'visible':false},'modes':{'bracketedPaste':true},'alternate':false,'next':null}");
 	c = memory_api_call(SCREEN "?cells=1", NULL);
 	cr_expect_eq(call_number(c, "lines.0.cells.0.fg"), 1);
 	cr_expect(call_is_true(c, "lines.0.cells.0.bold"));
@@ -103,8 +97,7 @@ Test(api_screen, changes_since_a_version)
 	json_int_t version = call_number(c, "version");
 	memory_api_print("s", "three");
 	c = memory_api_get(SCREEN "?since=%lld", (long long)version);
-	cr_expect_str_eq(call_text(c, "lines.0.text"), "three");
-	cr_expect_eq(json_array_size(call_get(c, "lines")), 1);
+	call_has(c, "{'lines':[{'text':'three'}]}");
 	c = memory_api_call(SCREEN "?since=9223372036854775807", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 24, "the version is of another screen");
 }
@@ -133,20 +126,17 @@ Test(api_screen, lines_above_the_screen)
 {
 	print_lines(40);
 	struct call *c = memory_api_call(SCROLLBACK, NULL);
-	cr_expect_eq(call_number(c, "from"), 0);
+	call_has(c, "{'from':0,'scrollback':{'count':17}}");
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 17);
 	cr_expect_str_eq(call_text(c, "lines.16.text"), "line 16");
-	cr_expect_eq(call_number(c, "scrollback.count"), 17);
 	c = memory_api_call(SCROLLBACK "?from=15&to=19", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 4, "the next lines are on the screen");
 	cr_expect_str_eq(call_text(c, "lines.3.text"), "line 18");
 	cr_expect_eq(call_number(c, "lines.3.row"), 1);
 	c = memory_api_call(SCROLLBACK "?from=41&to=9223372036854775807", NULL);
-	cr_expect_eq(call_status(c), 200);
-	cr_expect_eq(json_array_size(call_get(c, "lines")), 0);
+	call_returns(c, "{'lines':[]}");
 	c = memory_api_call(SCROLLBACK "?from=10&to=5", NULL);
-	cr_expect_eq(call_status(c), 200);
-	cr_expect_eq(json_array_size(call_get(c, "lines")), 0);
+	call_returns(c, "{'lines':[]}");
 	c = memory_api_call(SCROLLBACK "?from=10&to=5&format=text", NULL);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_eq(c->request->reply.length, 0);
@@ -158,8 +148,7 @@ Test(api_screen, dropped_lines)
 	struct call *c = memory_api_call(SCROLLBACK "?from=0", NULL);
 	cr_expect_eq(call_status(c), 416);
 	cr_expect_eq(call_number(c, "context.first"), 77, "100 are kept");
-	cr_expect_eq(call_number(c, "context.screen"), 177);
-	cr_expect_eq(call_number(c, "context.end"), 201);
+	call_has(c, "{'context':{'screen':177,'end':201}}");
 	c = memory_api_call(SCROLLBACK "?from=77", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 100);
 }
@@ -195,10 +184,7 @@ Test(api_search, finds_output_that_has_left_the_scrollback)
 	memory_api_print("s", "\033[31mold \033[1mneedle\033[m\r\n");
 	memory_api_print("s", "\033c");
 	struct call *c = memory_api_call(SEARCH "?q=NEEDLE", NULL);
-	cr_expect_eq(json_array_size(call_get(c, "matches")), 1);
-	cr_expect(call_is_null(c, "matches.0.line"));
-	cr_expect_str_eq(call_text(c, "matches.0.text"), "old needle");
-	cr_expect(call_is_null(c, "next"));
+	call_has(c, "{'matches':[{'line':null,'text':'old needle'}],'next':null}");
 }
 
 Test(api_search, continues_where_it_stopped)

@@ -245,6 +245,13 @@ void call_returns(struct call *c, const char *json)
 	call_has(c, json);
 }
 
+void memory_api_check(const char *line, const char *body, const char *json)
+{
+	struct call *c = memory_api_begin(line, body);
+	call_returns(c, json);
+	call_end(c);
+}
+
 void call_end(struct call *c)
 {
 	LL_DELETE(memory_api.calls, c);

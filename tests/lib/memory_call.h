@@ -87,6 +87,9 @@ bool call_is_null(const struct call *c, const char *path);
 /* Wait for the next event with this "type" (NULL: any). Returns false if the stream ends before. */
 bool call_event(struct call *c, const char *type);
 
+/* Send a request of the owner, which must be answered with the status 200 and these values, see call_has(). */
+void memory_api_check(const char *line, const char *body, const char *json);
+
 /* Tables */
 
 /* How a request must be refused. field: the field that is wrong; NULL: not checked. */

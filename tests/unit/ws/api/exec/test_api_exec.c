@@ -168,8 +168,7 @@ Test(api_exec, queue_time_is_limited)
 
 Test(api_exec, yields_and_can_be_read_later)
 {
-	struct call *c = memory_api_call(EXEC, "{'command':'slow','yieldMs':0}");
-	call_returns(c, "{'data':{'state':'starting'}}");
+	memory_api_check(EXEC, "{'command':'slow','yieldMs':0}", "{'data':{'state':'starting'}}");
 	const struct exec *e = memory_shell_begin("s");
 	memory_api_print("s", "so far");
 	struct call *now = get_exec(e, "");

@@ -11,9 +11,8 @@ TestSuite(api_create, .init = memory_api_open, .fini = memory_api_close, .timeou
 
 Test(api_create, returns_the_session_once_it_runs)
 {
-	struct call *c = memory_api_call(CREATE,
-		"{'id':'s','name':'a name','shell':'/bin/sh','cwd':'/tmp','cols':100,'rows':30,'idleTimeoutMs':5000}");
-	call_returns(c,
+	memory_api_check(CREATE,
+		"{'id':'s','name':'a name','shell':'/bin/sh','cwd':'/tmp','cols':100,'rows':30,'idleTimeoutMs':5000}",
 		"{'success':true,'containerPlacementId':null,'data':{'id':'s','name':'a name',"
 		"'cwd':'/tmp','shell':'/bin/sh','state':'running','cols':100,'rows':30,"
 		"'idleTimeoutMs':5000,'offset':0,'exit':null}}");
@@ -177,9 +176,8 @@ Test(api_create, server_exits_while_starting)
 
 Test(api_create, open_finds_or_creates)
 {
-	struct call *c = memory_api_call(OPEN, "{'id':'s','shell':'/bin/sh'}");
-	call_returns(c, "{'created':true}");
-	c = memory_api_call(OPEN, "{'id':'s','name':'another','cols':33}");
+	memory_api_check(OPEN, "{'id':'s','shell':'/bin/sh'}", "{'created':true}");
+	struct call *c = memory_api_call(OPEN, "{'id':'s','name':'another','cols':33}");
 	call_returns(c, "{'created':false}");
 	cr_expect_str_eq(call_text(c, "data.name"), "s", "the session is unchanged");
 }

@@ -133,10 +133,8 @@ Test(api_screen, lines_above_the_screen)
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 4, "the next lines are on the screen");
 	cr_expect_str_eq(call_text(c, "lines.3.text"), "line 18");
 	cr_expect_eq(call_number(c, "lines.3.row"), 1);
-	c = memory_api_call(SCROLLBACK "?from=41&to=9223372036854775807", NULL);
-	call_returns(c, "{'lines':[]}");
-	c = memory_api_call(SCROLLBACK "?from=10&to=5", NULL);
-	call_returns(c, "{'lines':[]}");
+	memory_api_check(SCROLLBACK "?from=41&to=9223372036854775807", NULL, "{'lines':[]}");
+	memory_api_check(SCROLLBACK "?from=10&to=5", NULL, "{'lines':[]}");
 	c = memory_api_call(SCROLLBACK "?from=10&to=5&format=text", NULL);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_eq(c->request->reply.length, 0);

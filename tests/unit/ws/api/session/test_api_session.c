@@ -239,16 +239,14 @@ Test(api_session, stopped_holder_refuses_requests_that_need_it)
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(memory_api_holder("s")->resizes, 0);
 	cr_expect_eq(memory_api_holder("s")->signals, 0);
-	struct call *c = memory_api_call("GET /api/session/s", NULL);
-	cr_expect_str_eq(call_text(c, "data.state"), "unresponsive");
+	memory_api_check("GET /api/session/s", NULL, "{'data':{'state':'unresponsive'}}");
 	kill_stopped(pid);
 }
 
 Test(api_session, name_is_changed)
 {
-	struct call *c = memory_api_call(
-		"POST /api/session/s/rename", "{'name':'\\u00e4\\u4e2d x'}");
-	call_returns(c, "{'data':{'name':'\xc3\xa4\xe4\xb8\xad x'}}");
+	memory_api_check("POST /api/session/s/rename", "{'name':'\\u00e4\\u4e2d x'}",
+		"{'data':{'name':'\xc3\xa4\xe4\xb8\xad x'}}");
 	cr_expect_eq(
 		memory_api_status("POST /api/session/s/rename", "{'name':'" LONG_128 "'}"), 200);
 	static const struct refused cases[] = {{"POST /api/session/s/rename", NULL, INVALID, "name"},
@@ -257,7 +255,7 @@ Test(api_session, name_is_changed)
 		"'name':['a']", "'name':'a\\tb'", "'name':'a\\u001bb'", "'name':'a\\u0085b'",
 		"'name':'a\\u0000b'", "'name':'" LONG_128 "x'");
 	EXPECT_REFUSED(cases);
-	c = memory_api_call("GET /api/session/s", NULL);
+	struct call *c = memory_api_call("GET /api/session/s", NULL);
 	cr_expect_str_eq(call_text(c, "data.name"), LONG_128);
 }
 
@@ -282,8 +280,7 @@ Test(api_session, invalid_sizes)
 		"'rows':1001", "'rows':'9'");
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(memory_api_holder("s")->resizes, 0);
-	struct call *c = memory_api_call("GET /api/session/s", NULL);
-	cr_expect_str_eq(call_text(c, "data.sizePolicy"), "latest");
+	memory_api_check("GET /api/session/s", NULL, "{'data':{'sizePolicy':'latest'}}");
 }
 
 Test(api_session, policies_of_the_size)
@@ -291,8 +288,7 @@ Test(api_session, policies_of_the_size)
 	struct call *c = memory_api_call(SIZE, "{'policy':'fixed','cols':100,'rows':50}");
 	call_returns(c, "{'data':{'sizePolicy':'fixed'}}");
 	cr_expect_eq(memory_api_holder("s")->cols, 100);
-	c = memory_api_call(RESIZE, "{'cols':1000,'rows':1}");
-	call_has(c, "{'data':{'cols':1000,'rows':1}}");
+	memory_api_check(RESIZE, "{'cols':1000,'rows':1}", "{'data':{'cols':1000,'rows':1}}");
 	static const char *const windows[] = {"{'policy':'smallest'}", "{'policy':'owner'}"};
 	for (size_t i = 0; i < 2; i++) {
 		cr_expect_eq(memory_api_status(SIZE, windows[i]), 200);
@@ -311,8 +307,7 @@ Test(api_session_none, policy_of_an_ended_session_cannot_be_changed)
 		{SIZE, "{'policy':'fixed','cols':50,'rows':15}", 410, "SESSION_TERMINATED"}};
 	memory_api_start_ended("s", 3 << 8);
 	EXPECT_REFUSED(cases);
-	struct call *c = memory_api_call("GET /api/session/s", NULL);
-	cr_expect_str_eq(call_text(c, "data.sizePolicy"), "latest");
+	memory_api_check("GET /api/session/s", NULL, "{'data':{'sizePolicy':'latest'}}");
 }
 
 Test(api_session, signals_are_sent)

@@ -99,9 +99,8 @@ Test(api_wait, wrapped_line_of_the_screen_is_one_line)
 	snprintf(text, sizeof text, "%090dEND", 0);
 	print(text);
 	memory_api_settle();
-	struct call *c = memory_api_call(
-		WAIT, UNTIL_1("'type':'match','pattern':'0{90}END','on':'screen'"));
-	cr_expect_eq(call_number(c, "row"), 1);
+	memory_api_check(
+		WAIT, UNTIL_1("'type':'match','pattern':'0{90}END','on':'screen'"), "{'row':1}");
 }
 
 Test(api_wait, timeout_is_a_success)
@@ -114,13 +113,14 @@ Test(api_wait, earlier_output_counts_with_from)
 {
 	print("ready\r\n");
 	memory_api_settle();
+	memory_api_check(WAIT,
+		"{'until':[{'type':'match','pattern':'ready'}],'from':0,'timeoutMs':0}",
+		"{'fired':0}");
+	memory_api_check(WAIT,
+		"{'until':[{'type':'match','pattern':'ready'}],'from':7,'timeoutMs':0}",
+		"{'type':'timeout'}");
 	struct call *c = memory_api_call(
-		WAIT, "{'until':[{'type':'match','pattern':'ready'}],'from':0,'timeoutMs':0}");
-	cr_expect_eq(call_number(c, "fired"), 0);
-	c = memory_api_call(
-		WAIT, "{'until':[{'type':'match','pattern':'ready'}],'from':7,'timeoutMs':0}");
-	cr_expect_str_eq(call_text(c, "type"), "timeout");
-	c = memory_api_call(WAIT, "{'until':[{'type':'match','pattern':'ready'}],'timeoutMs':0}");
+		WAIT, "{'until':[{'type':'match','pattern':'ready'}],'timeoutMs':0}");
 	cr_expect_str_eq(call_text(c, "type"), "timeout", "only later output counts");
 }
 

@@ -98,10 +98,9 @@ Test(api_wait_port, number_of_a_session_is_limited)
 
 Test(api_wait_lease, free_lease)
 {
-	struct call *c = memory_api_call(WAIT, UNTIL_LEASE);
-	cr_expect_str_eq(call_text(c, "type"), "lease");
+	memory_api_check(WAIT, UNTIL_LEASE, "{'type':'lease'}");
 	cr_expect_eq(memory_api_status(LEASE, "{'mode':'advisory'}"), 200);
-	c = memory_api_call(WAIT, UNTIL_LEASE);
+	struct call *c = memory_api_call(WAIT, UNTIL_LEASE);
 	cr_expect_str_eq(call_text(c, "type"), "lease", "an advisory lease does not count");
 }
 
@@ -112,8 +111,7 @@ Test(api_wait_lease, until_the_lease_is_released)
 	struct call *c = memory_api_begin(WAIT, UNTIL_LEASE);
 	memory_api_settle();
 	cr_expect_not(c->answered);
-	struct call *tried = memory_api_call(WAIT, "{'until':[{'type':'lease'}],'timeoutMs':0}");
-	cr_expect_str_eq(call_text(tried, "type"), "timeout");
+	memory_api_check(WAIT, "{'until':[{'type':'lease'}],'timeoutMs':0}", "{'type':'timeout'}");
 	snprintf(line, sizeof line, "DELETE /api/session/s/lease?id=%s",
 		call_text(lease, "lease.id"));
 	cr_expect_eq(memory_api_status(line, NULL), 200);

@@ -52,8 +52,8 @@ void call_await(struct call *c);
 void call_expect(struct call *c, int status, const char *code);
 
 /*
- * Wait for the answer, whose JSON must have these values; of a stream, the last event. Objects may have more fields, so
- * {} is any object. The text has ' instead of ".
+ * Wait for the answer, whose JSON must have these values, see json_has() of tests/lib/json_text.h; of a stream, the
+ * last event.
  */
 void call_has(struct call *c, const char *json);
 

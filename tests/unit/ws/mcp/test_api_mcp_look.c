@@ -167,16 +167,11 @@ Test(api_mcp_look, running_full_screen_program_gives_changed_rows_to_the_typing_
 	}
 	cr_expect(strstr(text_of(look("a", "{}"), "text"), "row 20 of the program"));
 	memory_api_print("s", "\033[3;1Hnews\033[K\033[10;1H");
-	const json_t *result = call(ask_typed, "a", "{}"),
-		     *changed = json_object_get(result, "changed");
-	cr_assert_eq(json_array_size(changed), 4, "the changed row, and the rows around the cursor");
-	static const int rows[] = {3, 9, 10, 11};
-	for (size_t i = 0; i < 4; i++)
-		cr_expect_eq(json_integer_value(json_object_get(json_array_get(changed, i), "row")),
-			rows[i]);
-	cr_expect_str_eq(text_of(json_array_get(changed, 0), "text"), "news");
-	cr_expect_eq(json_integer_value(json_object_get(json_object_get(result, "cursor"), "row")),
-		10, "they count from 1");
+	/* The changed row, and the rows around the cursor; they count from 1. */
+	const json_t *result = call(ask_typed, "a", "{}");
+	json_has(result,
+		"{'changed':[{'row':3,'text':'news'},{'row':9},{'row':10},{'row':11}],'cursor':{'row':10}}",
+		"typed");
 	cr_expect_null(json_object_get(result, "text"));
 	cr_expect(strstr(text_of(call(ask_typed, "b", "{}"), "text"), "row 20"),
 		"a new caller gets all");
@@ -190,9 +185,7 @@ Test(api_mcp_look, requested_form)
 	memory_api_print("s", "\033[1mbold\033[m\r\n");
 	cr_expect(strstr(text_of(look("a", "{'format':'ansi'}"), "text"), "\033["));
 	const json_t *result = look("a", "{'since':0,'verbose':true}");
+	json_has(result, "{'cols':80,'rows':24,'cursor':{'visible':true}}", "look");
 	cr_expect_str_eq(
 		text_of(json_array_get(json_object_get(result, "changed"), 0), "text"), "bold");
-	cr_expect_eq(json_integer_value(json_object_get(result, "cols")), 80);
-	cr_expect_eq(json_integer_value(json_object_get(result, "rows")), 24);
-	cr_expect(json_is_true(json_object_get(json_object_get(result, "cursor"), "visible")));
 }

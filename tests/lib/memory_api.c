@@ -234,3 +234,13 @@ void memory_api_print(const char *session, const char *text)
 	memory_holder_say(memory_api_holder(session), text);
 	memory_api_settle();
 }
+
+void memory_api_overflow(const char *session)
+{
+	static char piece[16 << 10];
+	memset(piece, 'x', sizeof piece);
+	for (uint64_t sum = 0; sum < 2 * RING_SIZE_MIN; sum += sizeof piece) {
+		memory_holder_put(memory_api_holder(session), piece, sizeof piece);
+		memory_api_settle();
+	}
+}

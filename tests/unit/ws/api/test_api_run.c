@@ -40,15 +40,12 @@ Test(api_run, invalid_requests)
 /* test_run.c tests that there cannot be more: number_of_runs_is_limited. */
 Test(api_run, number_of_runs_is_limited)
 {
-	static const char *const bodies[] = {
-		"{'command':'true'}", "{'command':'true','stream':true,'streams':'pipes'}"};
+	static const struct refused cases[] = {{RUN, "{'command':'true'}", 429, "LIMIT_REACHED"},
+		{RUN, "{'command':'true','stream':true,'streams':'pipes'}", 429, "LIMIT_REACHED"}};
 	memory_api.runs->count = RUNS_MAX;
-	for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-		struct call *c = memory_api_call(RUN, bodies[i]);
-		call_expect(c, 429, "LIMIT_REACHED");
-		cr_expect_eq(call_number(c, "context.maxRuns"), RUNS_MAX);
-		call_end(c);
-	}
+	EXPECT_REFUSED(cases);
+	struct call *c = memory_api_call(RUN, "{'command':'true'}");
+	cr_expect_eq(call_number(c, "context.maxRuns"), RUNS_MAX);
 	memory_api.runs->count = 0;
 	cr_expect_eq(memory_api.metrics.runs, 0);
 }

@@ -407,13 +407,8 @@ Test(api_session_output, invalid_offsets)
 
 Test(api_session_output, bytes_that_the_ring_has_lost)
 {
-	static char piece[16 << 10];
 	struct session *s = memory_api_session("s");
-	memset(piece, 'x', sizeof piece);
-	for (uint64_t sum = 0; sum < 2 * RING_SIZE_MIN; sum += sizeof piece) {
-		memory_holder_put(memory_api_holder("s"), piece, sizeof piece);
-		memory_api_settle();
-	}
+	memory_api_overflow("s");
 	struct call *c = memory_api_call(OUTPUT "?from=0", NULL);
 	call_expect(c, 416, "RANGE_GONE");
 	cr_expect_eq(call_number(c, "context.head"), 2 * RING_SIZE_MIN);

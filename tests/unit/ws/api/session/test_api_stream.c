@@ -43,12 +43,7 @@ Test(api_stream, starts_at_the_requested_place)
 
 Test(api_stream, lost_events_are_reported)
 {
-	static char piece[16 << 10];
-	memset(piece, 'x', sizeof piece);
-	for (uint64_t sum = 0; sum < 2 * RING_SIZE_MIN; sum += sizeof piece) {
-		memory_holder_put(memory_api_holder("s"), piece, sizeof piece);
-		memory_api_settle();
-	}
+	memory_api_overflow("s");
 	struct call *c = memory_api_call(STREAM "?from=0&types=output", NULL);
 	cr_assert(call_event(c, "gap"));
 	json_int_t gap = call_number(c, "bytes");

@@ -344,6 +344,12 @@ bool call_event(struct call *c, const char *type)
 	}
 }
 
+void call_event_has(struct call *c, const char *type, const char *json)
+{
+	cr_assert(call_event(c, type));
+	json_has(c->json, json, c->line);
+}
+
 /* Tables */
 
 void memory_api_expect_refused(const struct refused *cases, size_t count)
@@ -391,4 +397,16 @@ void memory_api_expect_invalid(
 		memory_api_expect_refused(
 			&(struct refused){whole, begins ? body : NULL, INVALID, field}, 1);
 	}
+}
+
+void memory_api_expect_too_long(
+	const char *line, const char *begins, const char *field, size_t length)
+{
+	char *body = malloc(strlen(begins) + length + 80);
+	cr_assert_not_null(body);
+	int n = sprintf(body, "%s'%s':'/", begins, field);
+	memset(body + n, 'x', length - 1);
+	strcpy(body + (size_t)n + length - 1, "'}");
+	memory_api_expect_refused(&(struct refused){line, body, INVALID, field}, 1);
+	free(body);
 }

@@ -87,6 +87,9 @@ bool call_is_null(const struct call *c, const char *path);
 /* Wait for the next event with this "type" (NULL: any). Returns false if the stream ends before. */
 bool call_event(struct call *c, const char *type);
 
+/* Wait for the next event with this type, which must have these values, see call_has(). */
+void call_event_has(struct call *c, const char *type, const char *json);
+
 /* Send a request of the owner, which must be answered with the status 200 and these values, see call_has(). */
 void memory_api_check(const char *line, const char *body, const char *json);
 
@@ -116,6 +119,13 @@ void memory_api_expect_invalid(
 #define EXPECT_INVALID_IN(in, line, begins, ...) \
 	memory_api_expect_invalid(in, line, begins, (const char *const[]){__VA_ARGS__, NULL})
 #define EXPECT_INVALID(line, begins, ...) EXPECT_INVALID_IN("", line, begins, __VA_ARGS__)
+
+/*
+ * A field of this many characters must be refused. The body is begins, which may have other fields, the field, and a
+ * brace.
+ */
+void memory_api_expect_too_long(
+	const char *line, const char *begins, const char *field, size_t length);
 
 /* Send a request of the owner and return the status of the answer. */
 int memory_api_status(const char *line, const char *body);

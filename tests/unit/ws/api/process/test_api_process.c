@@ -146,13 +146,7 @@ Test(api_process_start, invalid_directory_is_named)
 
 Test(api_process_start, command_that_is_too_long)
 {
-	static char body[PROCESS_COMMAND_MAX + 64] = "{'command':'";
-	size_t length = strlen(body);
-	memset(body + length, 'x', PROCESS_COMMAND_MAX + 1);
-	strcpy(body + length + PROCESS_COMMAND_MAX + 1, "'}");
-	struct call *c = memory_api_call(START, body);
-	cr_expect_eq(call_status(c), 400);
-	cr_expect_str_eq(call_field(c), "command");
+	memory_api_expect_too_long(START, "{", "command", PROCESS_COMMAND_MAX + 1);
 }
 
 Test(api_process_start, id_in_use_is_refused)
@@ -498,19 +492,16 @@ Test(api_process_output, stream)
 {
 	struct call *c = memory_api_call("GET /api/process/p/stream", NULL);
 	struct call *gone = memory_api_call("GET /api/process/p/stream", NULL);
-	cr_assert(call_event(c, "process_info"));
-	cr_expect_str_eq(call_text(c, "processId"), "p");
+	call_event_has(c, "process_info", "{'processId':'p'}");
 	cr_assert(call_event(gone, "process_info"));
 	print(EVENT_SOURCE_STDOUT, "out \303");
 	cr_assert(call_event(c, "stdout"));
 	cr_expect_str_eq(call_text(c, "data"), "out ", "a character is not cut");
 	call_end(gone);
 	print(EVENT_SOURCE_STDOUT, "\244");
-	cr_assert(call_event(c, "stdout"));
-	cr_expect_str_eq(call_text(c, "data"), "\303\244");
+	call_event_has(c, "stdout", "{'data':'\303\244'}");
 	end_all(4 << 8);
-	cr_assert(call_event(c, "exit"));
-	call_has(c, "{'exitCode':4,'data':'Process failed with exit code 4'}");
+	call_event_has(c, "exit", "{'exitCode':4,'data':'Process failed with exit code 4'}");
 	cr_expect_not(call_event(c, NULL));
 	c = memory_api_call("GET /api/process/p/logs", NULL);
 	cr_expect_str_eq(call_text(c, "stdout"), "out \303\244", "the output is kept in a file");
@@ -596,16 +587,11 @@ Test(api_process, invalid_ports)
 		{PORT, "{'port':80,'mode':'tcp','processId':'../x'}", 404, "PROCESS_NOT_FOUND"},
 		{PORT, "{'port':80,'processId':'no'}", 404, "PROCESS_NOT_FOUND"},
 		{PORT, "{'port':80}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER}};
-	static char body[5100] = "{'port':80,'path':'/";
-	size_t length = strlen(body);
-	memset(body + length, 'x', 5000);
-	strcpy(body + length + 5000, "'}");
-	static const struct refused path[] = {{PORT, body, INVALID, "path"}};
 	EXPECT_INVALID(PORT, "{'port':80,", "'mode':'udp'", "'mode':1", "'processId':1");
 	EXPECT_INVALID(PORT, "{'port':80,'mode':'http',", "'path':'/a b'", "'path':'/a\\r\\nX: y'",
 		"'statusMin':99", "'statusMax':1000", "'statusMax':'x'", "'interval':-1");
 	EXPECT_REFUSED(cases);
-	EXPECT_REFUSED(path);
+	memory_api_expect_too_long(PORT, "{'port':80,", "path", 5000);
 	cr_expect_eq(memory_api.api.port_watches, 0);
 }
 
@@ -628,8 +614,7 @@ Test(api_process, port_is_watched_until_its_process_ends)
 	cr_assert(call_event(c, "watching"));
 	cr_expect_eq(memory_api.api.port_watches, 1);
 	end_command(9 << 8);
-	cr_assert(call_event(c, "process_exited"));
-	cr_expect_eq(call_number(c, "exitCode"), 9);
+	call_event_has(c, "process_exited", "{'exitCode':9}");
 	cr_expect_not(call_event(c, NULL));
 	call_end(c);
 	c = memory_api_call(PORT, "{'port':1,'mode':'tcp','processId':'p'}");

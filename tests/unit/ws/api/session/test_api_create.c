@@ -94,20 +94,8 @@ Test(api_create, too_many_variables)
 
 Test(api_create, path_that_is_too_long)
 {
-	static char body[5000] = "{'cwd':'/";
-	struct call *c;
-	size_t length = strlen(body);
-	memset(body + length, 'x', 4095);
-	strcpy(body + length + 4095, "'}");
-	c = memory_api_call(CREATE, body);
-	cr_expect_eq(call_status(c), 400);
-	cr_expect_str_eq(call_field(c), "cwd");
-	memcpy(body, "{'shell':'", 10);
-	memset(body + 10, 'x', 4096);
-	strcpy(body + 10 + 4096, "'}");
-	c = memory_api_call(CREATE, body);
-	cr_expect_eq(call_status(c), 400);
-	cr_expect_str_eq(call_field(c), "shell");
+	memory_api_expect_too_long(CREATE, "{", "cwd", 4096);
+	memory_api_expect_too_long(CREATE, "{", "shell", 4096);
 }
 
 Test(api_create, id_in_use_is_refused)

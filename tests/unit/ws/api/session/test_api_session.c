@@ -170,39 +170,26 @@ static const char *line_with_body(size_t i)
 
 Test(api_session, bodies_other_than_objects)
 {
+	static char lists[200001], objects[200001];
 	static const struct {
 		const char *text;
 		size_t length;
-	} bodies[] = {{"null", 4}, {"1", 1}, {"[]", 2}, {"\"text\"", 6}, {"{", 1}, {"{}}", 3},
-		{"\xff\xfe", 2}, {"{\xff}", 3}, {"{\"a\":1,\"a\":2}", 13}, {"\xef\xbb\xbf{}", 5},
-		{"\0", 1}, {"{}\0", 3}, {"{\"name\":\"\\ud800\"}", 17}, {"{\"a\\u0000b\":1}", 14},
-		{"{\"a\":1e999}", 11}, {"{'a':1}", 7}, {"{\"a\":1,}", 8}, {"{\"a\":NaN}", 9}};
+	} bodies[] = {{lists, 200000}, {objects, 200000}, {"null", 4}, {"1", 1}, {"[]", 2},
+		{"\"text\"", 6}, {"{", 1}, {"{}}", 3}, {"\xff\xfe", 2}, {"{\xff}", 3},
+		{"{\"a\":1,\"a\":2}", 13}, {"\xef\xbb\xbf{}", 5}, {"\0", 1}, {"{}\0", 3},
+		{"{\"name\":\"\\ud800\"}", 17}, {"{\"a\\u0000b\":1}", 14}, {"{\"a\":1e999}", 11},
+		{"{'a':1}", 7}, {"{\"a\":1,}", 8}, {"{\"a\":NaN}", 9}};
+	memset(lists, '[', 200000);
+	for (size_t i = 0; i < 200000; i += 5)
+		memcpy(objects + i, "{\"a\":", 5);
 	const char *line;
 	for (size_t i = 0; (line = line_with_body(i)); i++) {
 		for (size_t n = 0; n < sizeof bodies / sizeof *bodies; n++) {
 			struct call *c = memory_api_ask(&(struct ask){
 				.line = line, .body = bodies[n].text, .length = bodies[n].length});
 			call_await(c);
-			cr_expect_str_eq(call_field(c), "body", "%s %s: %s", line, bodies[n].text,
-				call_body(c));
-			expect(c, INVALID);
-		}
-	}
-}
-
-Test(api_session, deeply_nested_json)
-{
-	static char body[200001];
-	const char *line;
-	for (unsigned round = 0; round < 2; round++) {
-		if (round == 0)
-			memset(body, '[', 200000);
-		else
-			for (size_t i = 0; i < 200000; i += 5)
-				memcpy(body + i, "{\"a\":", 5);
-		for (size_t i = 0; (line = line_with_body(i)); i++) {
-			struct call *c = memory_api_ask(&(struct ask){.line = line, .body = body});
-			call_await(c);
+			cr_expect_str_eq(call_field(c), "body", "%s %.20s: %s", line,
+				bodies[n].text, call_body(c));
 			expect(c, INVALID);
 		}
 	}

@@ -234,17 +234,6 @@ Test(request_abandon, later_stream_is_closed)
 	cr_assert_eq(closed, 1);
 }
 
-Test(request_unref, frees_all_it_owns)
-{
-	struct request *r = make();
-	r->path = strdup("/");
-	r->body = strdup("{}");
-	r->params[r->params_count++] = strdup("a=1");
-	cr_assert_str_eq(request_param(r, "a"), "1");
-	request_unref(request_ref(r));
-	request_unref(r);
-}
-
 /* A request with this target; want is the result of parsing it. */
 static struct request *target(const char *text, int want)
 {

@@ -147,9 +147,6 @@ Test(route_parse, longest_segment_and_a_longer_one)
 Test(method_parse, table)
 {
 	cr_assert_eq(method_parse("GET"), METHOD_GET);
-	cr_assert_eq(method_parse("POST"), METHOD_POST);
-	cr_assert_eq(method_parse("PUT"), METHOD_PUT);
-	cr_assert_eq(method_parse("DELETE"), METHOD_DELETE);
 	cr_assert_eq(method_parse("get"), METHOD_OTHER);
 	cr_assert_eq(method_parse("HEAD"), METHOD_OTHER);
 	cr_assert_eq(method_parse("GETX"), METHOD_OTHER);

@@ -57,12 +57,3 @@ Test(event_queue, unwritable_events_count_as_lost)
 	json_decref(loop);
 	free(text);
 }
-
-Test(event_queue, clear_frees_all)
-{
-	struct event_queue q = {NULL};
-	for (int i = 0; i < 3; i++)
-		event_queue_put(&q, json_pack("{s:i}", "n", i), 0);
-	event_queue_clear(&q);
-	expect_text(&q, "none");
-}

@@ -102,12 +102,3 @@ Test(output_queue, loss_is_always_reported)
 	cr_expect_eq(put[1], told[1]);
 	cr_expect_eq(q.size, 0);
 }
-
-Test(output_queue, finish_frees_all)
-{
-	struct output_queue q = {0};
-	output_queue_put(&q, 0, "abc", 3);
-	output_queue_put(&q, 1, "abc", 3);
-	output_queue_finish(&q);
-	cr_expect_eq(q.size, 0);
-}

@@ -29,7 +29,7 @@ function feedStep(screen, { bytes, resize, apart }) {
 }
 
 /** Compare a terminal that a snapshot was drawn in with one that was fed everything. */
-function compared(copy, theirs) {
+export function compared(copy, theirs) {
 	const [mine, wanted] = [copy.dump(), theirs.dump()];
 	/* If the program has not set a title or a blinking cursor, the terminal keeps what it had before. */
 	for (const [i, line] of wanted.entries()) {

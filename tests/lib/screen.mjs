@@ -318,12 +318,6 @@ export class Reference {
 		normal.savedY = Math.max(normal.savedY, 0);
 	}
 
-	/** Whether the parser is between two sequences and two characters. */
-	isGround() {
-		const { _parser: parser, _utf8Decoder: decoder } = this.core._inputHandler;
-		return parser.currentState === 0 && decoder.interim[0] === 0;
-	}
-
 	#style(fg, bg, extended) {
 		const [all, plain] = styleOf(fg, bg);
 		let text = plain;

@@ -1,19 +1,15 @@
-// Watching files, by the published client over HTTP and its WebSocket, and by hand.
+// Watching files. sandbox_class does so by the published client, over each transport.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync, appendFileSync, chmodSync, chownSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
-import { everyTransport } from '../sandbox/local.mjs';
-import { sdk } from '../sandbox/sdk.mjs';
 import { openBinary } from './lib/other_user.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { shared } from './lib/together.mjs';
 import { until, within } from './lib/until.mjs';
-
-const MANY = times(20_000, 100_000); // the kernel queues 16,384 events
 
 const watch = (server, place, more = {}) =>
 	new EventStream(server, '/api/watch', { method: 'POST', body: { path: place, ...more } });
@@ -34,45 +30,6 @@ const quiet = async (server, stream, place) => {
 const rss = (server) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1]) / 1024;
 const inotifies = (server) => Number(execFileSync('bash', ['-c',
 	`ls -l /proc/${server.pid}/fd | grep -c inotify || true`], { encoding: 'utf8' }));
-
-for (const [transport, make] of Object.entries(everyTransport))
-	scenario(`the published client watches and checks, over ${transport}`, async (server) => {
-		const client = make(server);
-		try {
-			const stream = await client.watch.watch({ path: '.', recursive: true });
-			const events = [];
-			const reading = (async () => {
-				for await (const event of sdk.parseSSEStream(stream)) {
-					events.push(event);
-					if (event.eventType === 'delete') break;
-				}
-			})();
-			await until('the start of the watch', () => events.find((e) => e.type === 'watching'));
-			assert.match(events[0].watchId, /^watch-\d+-\d+$/);
-			assert.equal(events[0].path, server.cwd);
-			const file = path.join(server.cwd, 'file');
-			writeFileSync(file, 'x');
-			rmSync(file);
-			await within('the deletion', reading);
-			assert.deepEqual(events.slice(1).map((e) => [e.eventType, e.path, e.isDirectory]).filter(([type]) => type !== 'modify'),
-				[['create', file, false], ['delete', file, false]]);
-
-			const first = await client.watch.checkChanges({ path: '.', recursive: true });
-			assert.equal(first.success, true);
-			assert.equal(first.status, 'unchanged');
-			const other = await client.watch.checkChanges({ path: '.', recursive: true, include: ['*.ts'] });
-			assert.match(other.version, /^watch-\d+-\d+:0$/);
-			writeFileSync(path.join(server.cwd, 'a.js'), '');
-			writeFileSync(path.join(server.cwd, 'a.ts'), '');
-			await until('a change', async () => (await client.watch.checkChanges({
-				path: '.', recursive: true, include: ['*.ts'], since: other.version })).status === 'changed');
-			const missing = await client.watch.checkChanges({ path: 'none' }).catch((error) => error);
-			assert.equal(missing.code, 'FILE_NOT_FOUND');
-			assert.equal(missing.httpStatus, 404);
-		} finally {
-			client.disconnect();
-		}
-	});
 
 shared('an event comes soon after the system call', async (server) => {
 	const stream = await watching(server, '.');
@@ -95,7 +52,7 @@ shared('trees that appear at once, deep trees, and moved directories', async (se
 	mkdirSync(path.join(outside, 'in/ner'), { recursive: true });
 	writeFileSync(path.join(outside, 'in/ner/file'), '');
 	const stream = await watching(server, server.cwd);
-	for (let n = 0; n < 20; n++) {
+	for (let n = 0; n < times(4, 20); n++) {
 		execFileSync('bash', ['-c', `mkdir -p "$1/t${n}/b/c/d" && touch "$1/t${n}/b/c/d/"{1..20} "$1/t${n}/b/x"`, 'bash', server.cwd]);
 		await untilEvent(stream, 'create', at(`t${n}/b/x`));
 		for (let k = 1; k <= 20; k++) await untilEvent(stream, 'create', at(`t${n}/b/c/d/${k}`));
@@ -131,23 +88,6 @@ shared('trees that appear at once, deep trees, and moved directories', async (se
 	assert.ok(!stream.events.some((e) => e.type === 'resync'), 'no events were lost');
 });
 
-scenario(`${MANY} files: no event is lost, or a resync says so`, { timeout: 180_000 }, async (server) => {
-	const stream = await watching(server, '.', { events: ['create'] });
-	execFileSync('bash', ['-c', 'cd "$1"; mkdir $(seq -f d%.f 1 "$2"); for d in d*; do (cd $d; seq 1 1000 | xargs touch); done; touch last', 'bash', server.cwd, String(MANY / 1000)]);
-	await until('the last or a resync', () => stream.events.find((e) => e.path?.endsWith('/last') || e.type === 'resync'));
-	const resyncs = () => stream.events.filter((e) => e.type === 'resync').length;
-	if (resyncs() === 0)
-		assert.equal(new Set(stream.events.map((e) => e.path).filter((p) => /\/d\d+\/\d+$/.test(p ?? ''))).size, MANY);
-	console.log(`# ${MANY} files: ${stream.events.length} events, ${resyncs()} resyncs`);
-	// The watch goes on.
-	const again = path.join(server.cwd, 'd1/again');
-	await until('a later event', () => {
-		rmSync(again, { force: true });
-		writeFileSync(again, '');
-		return stream.events.some((e) => e.path === again);
-	}, { interval: 100 });
-});
-
 shared('a client that does not read costs little memory, and gets a resync', { timeout: 120_000 }, async (server) => {
 	const lazy = await new Promise((resolve, reject) => {
 		const body = JSON.stringify({ path: '.' });
@@ -158,10 +98,10 @@ shared('a client that does not read costs little memory, and gets a resync', { t
 	});
 	const stream = await watching(server, '.');
 	const before = rss(server);
-	// 30,000 events with long names, but few files: disks are slow with many.
+	// Events with long names, but of few files: disks are slow with many.
 	const names = ['a', 'b'].map((name) => path.join(server.cwd, name.repeat(200)));
 	writeFileSync(names[0], '');
-	for (let round = 0; round < 15_000; round++) renameSync(names[round % 2], names[(round + 1) % 2]);
+	for (let round = 0; round < times(10_000, 15_000); round++) renameSync(names[round % 2], names[(round + 1) % 2]);
 	await quiet(server, stream, server.cwd).catch(() => {});
 	assert.ok(rss(server) - before < 150, `${before} MB became ${rss(server)}`);
 	let text = '';
@@ -195,9 +135,7 @@ shared('the end of the root, and directories that cannot be watched', async (ser
 		[{}, 400, 'VALIDATION_FAILED'], [{ path: '' }, 400, 'VALIDATION_FAILED'], [{ path: ' \n' }, 400, 'VALIDATION_FAILED'],
 		[{ path: 1 }, 400, 'VALIDATION_FAILED'], [{ path: 'a\0b' }, 400, 'VALIDATION_FAILED'], [{ path: 'x'.repeat(5000) }, 400, 'VALIDATION_FAILED'],
 		[{ path: '.', include: ['a'], exclude: ['b'] }, 400, 'VALIDATION_FAILED'], [{ path: '.', include: 'a' }, 400, 'VALIDATION_FAILED'],
-		[{ path: '.', exclude: [1] }, 400, 'VALIDATION_FAILED'], [{ path: '.', exclude: [' '] }, 400, 'VALIDATION_FAILED'],
-		[{ path: '.', exclude: ['[a]'] }, 400, 'VALIDATION_FAILED'], [{ path: '.', exclude: ['{a,b}'] }, 400, 'VALIDATION_FAILED'],
-		[{ path: '.', include: ['a\0'] }, 400, 'VALIDATION_FAILED'], [{ path: '.', include: ['x'.repeat(300)] }, 400, 'VALIDATION_FAILED'],
+		[{ path: '.', exclude: [1] }, 400, 'VALIDATION_FAILED'], [{ path: '.', exclude: ['[a]'] }, 400, 'VALIDATION_FAILED'],
 		[{ path: '.', include: Array(40).fill('a') }, 400, 'VALIDATION_FAILED'], [{ path: '.', recursive: 1 }, 400, 'VALIDATION_FAILED'],
 		[{ path: '.', events: ['open'] }, 400, 'VALIDATION_FAILED'],
 		[{ path: 'none' }, 404, 'FILE_NOT_FOUND'], [{ path: '/etc' }, 403, 'PERMISSION_DENIED'], [{ path: '..' }, 403, 'PERMISSION_DENIED'],
@@ -292,7 +230,7 @@ scenario('twenty equal watches use one inotify instance', async (server) => {
 	for (const each of streams) each.terminate();
 	await until('the end of the instance', () => inotifies(server) === before);
 	// All start and end at once.
-	for (let round = 0; round < 5; round++) {
+	for (let round = 0; round < 2; round++) {
 		const many = Array.from({ length: 40 }, (_, n) => watch(server, '.', { exclude: [`p${n}`] }));
 		if (round % 2) await Promise.all(many.map((each) => each.until('watching', (e) => e.type === 'watching')));
 		for (const each of many) each.terminate();

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { assertError } from './lib/api.mjs';
-import { cmdline, descriptors, isAlive, kill, parentOf, processesNaming, status } from './lib/proc.mjs';
+import { cmdline, isAlive, processesNaming, status } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
@@ -12,14 +11,7 @@ const masks = (text) => Object.fromEntries([...text.matchAll(/^(Sig(?:Ign|Blk|Cg
 	.map(([, name, mask]) => [name, BigInt(`0x${mask}`)]));
 const none = 0n;
 
-shared('a child has default signal dispositions and an empty mask', async (server) => {
-	await server.session({ id: 'sig' });
-	assert.deepEqual(masks(await server.run('sig', 'cat /proc/self/status')),
-		{ SigBlk: none, SigIgn: none, SigCgt: none });
-	assert.equal(await server.run('sig', 'yes | head -1; echo ${PIPESTATUS[0]}'), 'y\n141\n');
-});
-
-scenario('the same when the server was started with ignored and blocked signals', {
+scenario('a child has default signal dispositions and an empty mask, however the server was started', {
 	prefix: ['env', '--ignore-signal=HUP,PIPE,QUIT,USR2', '--block-signal=USR1,WINCH,ALRM'],
 }, async (server) => {
 	await server.session({ id: 'sig' });
@@ -63,43 +55,6 @@ shared('the controlling terminal has the right size, and job control works', asy
 	await server.api.input('tty', '\x1a');
 	await server.outputMatches('tty', /\[1\]\+\s+Stopped\s+sleep 100/, offset);
 	assert.match(await server.run('tty', 'kill %1; wait %1 2>/dev/null; echo over'), /over/);
-});
-
-shared('the shell is a child of its holder, which keeps nothing of the server', async (server) => {
-	const { pid } = await server.session({ id: 'holder' });
-	const holder = parentOf(pid);
-	assert.match(cmdline(holder), /ringside-holder/);
-	assert.equal((await server.run('holder', 'ps -o ppid= -p $$')).trim(), String(holder));
-	assert.notEqual(holder, server.pid);
-	const own = (await server.run('holder', `ps -o pgid=,sid= -p ${holder}`)).trim().split(/\s+/).map(Number);
-	assert.ok(!own.includes(server.pid), 'the holder is in the group or session of the server');
-	const serversOwn = (await server.run('holder', `ps -o sid= -p ${server.pid}`)).trim();
-	assert.notEqual(String(own[1]), serversOwn);
-	const fds = descriptors(holder);
-	for (const fd of [0, 1, 2]) assert.equal(fds[fd], '/dev/null', `${fd} of the holder`);
-	const inherited = Object.entries(descriptors(server.pid))
-		.filter(([, target]) => /^(socket|pipe):/.test(target)).map(([, target]) => target);
-	for (const [fd, target] of Object.entries(fds)) {
-		assert.ok(!inherited.includes(target), `the holder has ${fd} -> ${target} of the server`);
-	}
-	for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) kill(holder, signal);
-	assert.equal(await server.run('holder', 'echo on-$((40+2))'), 'on-42\n');
-	assert.ok(isAlive(holder));
-});
-
-shared('a shell other than the default', async (server) => {
-	const session = await server.session({ id: 'sh', shell: '/bin/sh' });
-	assert.equal(session.shell, '/bin/sh');
-	assert.match(await server.run('sh', 'echo "[$BASH_VERSION]"'), /^\[\]\n$/);
-	for (const shell of ['/no/such/shell', '/etc/passwd', '/tmp', 'no-such-shell-anywhere', '']) {
-		for (const route of ['create', 'open']) {
-			const answer = await server.api.raw('POST', `/api/session/${route}`, { id: 'none', shell });
-			assertError(answer, 400, 'VALIDATION_FAILED', shell);
-			assert.ok(answer.json.message.includes(shell), answer.text);
-		}
-	}
-	assert.deepEqual((await server.api.list()).data, ['sh'], 'a session without a shell is listed');
-	await until('the end of holders without a shell', () => processesNaming(server.root).length === 4); // the server, a guard, a holder, a shell
 });
 
 shared('delete kills the whole tree: jobs, daemons, processes that ignore signals or are stopped', async (server) => {
@@ -178,21 +133,6 @@ for (const [name, text] of Object.entries(restless)) {
 		await deleteRestless(server, `perl ${script} & true`);
 	});
 }
-
-shared('the end of a shell with a background daemon is detected', async (server) => {
-	const { api } = server;
-	const mark = 800_000 + Math.floor(Math.random() * 90_000);
-	await server.session({ id: 'bg' });
-	await api.input('bg', `setsid sleep ${mark} & exit 4\r`);
-	const session = await until('the end of the session', async () => {
-		const each = await api.get('bg');
-		return each.state === 'exited' && each;
-	});
-	assert.deepEqual([session.exit.code, session.exit.reason], [4, 'exited']);
-	await api.delete('bg');
-	await until('the end of the daemon', () => processesNaming(String(mark))
-		.filter((pid) => cmdline(pid).startsWith('sleep')).length === 0);
-});
 
 scenario('sessions work with long ids and a long runtime directory', async (server) => {
 	const id = `${'long-id.'.repeat(15)}12345678`;

@@ -34,6 +34,7 @@ const worlds = [
 	['with --isolate and control groups', noSandboxesForUser || noGroups, ['--isolate', '--tasks-max', '300'], true],
 	['with --rlimits', skip, ['--rlimits', '--tasks-max', '500']],
 ];
+const some = [worlds[0], worlds[1], worlds[3]];
 
 /** A test for each configuration, with a running server. */
 function everywhere(title, body, chosen = worlds) {
@@ -109,7 +110,7 @@ everywhere('commands, their input, states and signals work as usual', async (ser
 	assert.equal(statSync(`/proc/${pid}`).uid, Number(idOf('-u', name)));
 	await api.call('DELETE', `/api/process/${processId}`);
 	await until('the end of the process', () => !isAlive(pid));
-});
+}, some);
 
 everywhere('sessions and processes outlive the server, and end with their directory', async (server) => {
 	const { api } = server;
@@ -132,7 +133,7 @@ everywhere('sessions and processes outlive the server, and end with their direct
 	const [directory] = readdirSync(path.join(server.dir, 'sessions'));
 	await api.delete('s');
 	await until('the end of the process and of its directory', () => !isAlive(pid) && !existsSync(path.join(server.dir, 'sessions', directory)));
-});
+}, some);
 
 everywhere("the user cannot access the server's files, nor plant any", async (server) => {
 	await server.session({ id: 's' });

@@ -1,6 +1,6 @@
 // Windows and the size of a session: policies, over the API and the terminal socket.
 import assert from 'node:assert/strict';
-import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const policies = ['latest', 'smallest', 'fixed', 'owner'];
@@ -25,7 +25,7 @@ const resize = (client, cols, rows) => client.control({ type: 'resize', cols, ro
 const untilPresence = (client, policy, sizeBy) => client.untilMessage('presence',
 	(each) => each.sizePolicy === policy && each.sizeBy === sizeBy);
 
-scenario('windows and policies decide the size; clients get the policy and who sets the size', async (server) => {
+shared('windows and policies decide the size; clients get the policy and who sets the size', async (server) => {
 	const { api } = server;
 	const { is, set } = sizes(server, 's');
 	assert.equal((await server.session({ id: 's', cols: 80, rows: 24 })).sizePolicy, 'latest');
@@ -54,20 +54,7 @@ scenario('windows and policies decide the size; clients get the policy and who s
 	await untilPresence(wide, 'fixed', null);
 });
 
-scenario('smallest: a dead client does not count', { args: ['--ping-interval', '1'] }, async (server) => {
-	const { is, set } = sizes(server, 's');
-	await server.session({ id: 's' });
-	const one = await server.client({ sessionId: 's', cols: 120, rows: 40 }).connect();
-	const dead = server.client({ sessionId: 's', cols: 60, rows: 20 });
-	dead.mute = true;
-	await dead.connect();
-	await set('smallest');
-	await is('60x20');
-	await is('120x40');
-	assert.ok(one.socket, 'the live client was closed');
-});
-
-scenario('policies survive the server', async (server) => {
+shared('policies survive the server', async (server) => {
 	const { api } = server;
 	for (const policy of policies) {
 		await api.create({ id: policy, cols: 80, rows: 24 });
@@ -85,12 +72,4 @@ scenario('policies survive the server', async (server) => {
 			[policy, ...policy === 'fixed' ? [97, 31] : [80, 24]]);
 	}
 	assert.equal((await api.get('owner')).name, 'renamed');
-
-	const fixed = await server.client({ sessionId: 'fixed', cols: 60, rows: 20 }).connect();
-	assert.equal(fixed.attached.sizePolicy, 'fixed');
-	await sizes(server, 'fixed').is('97x31');
-	const { is } = sizes(server, 'smallest');
-	await server.client({ sessionId: 'smallest', cols: 100, rows: 20 }).connect();
-	await server.client({ sessionId: 'smallest', cols: 60, rows: 30 }).connect();
-	await is('60x20');
 });

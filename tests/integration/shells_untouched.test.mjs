@@ -16,10 +16,8 @@ const litter = /__rs_[^u]|builtin eval|\\eval|\/proc\//;
 
 /** Check commands that need nothing that could have been redefined. */
 async function assertWorks(server, id, about, shown = true) {
-	for (const [command, status, stdout] of [['/bin/echo ok; /bin/sh -c "exit 7"', 7, 'ok\n'], ['/usr/bin/env | /bin/grep -c __rs', 1, '0\n']]) {
-		const e = await exec(server, id, command, { streams: 'pipes', stdin: null });
-		assert.deepEqual([e.exitCode, e.stdout, e.endedBy, e.suspect, e.timedOut], [status, stdout, 'command', false, false], `${about}: ${command}: ${JSON.stringify(e)}`);
-	}
+	const piped = await exec(server, id, '/bin/echo ok; /usr/bin/env | /bin/grep -c __rs', { streams: 'pipes', stdin: null });
+	assert.deepEqual([piped.exitCode, piped.stdout, piped.endedBy, piped.suspect, piped.timedOut], [1, 'ok\n0\n', 'command', false, false], `${about}: ${JSON.stringify(piped)}`);
 	const e = await exec(server, id, '/bin/echo out; /usr/bin/test x = y');
 	assert.deepEqual([e.exitCode, e.output, e.endedBy, e.outputExact], [1, 'out\n', 'command', true], `${about}: ${JSON.stringify(e)}`);
 	const text = await screenOf(server, id);

@@ -68,34 +68,6 @@ class Canvas {
 
 const texts = ({ lines }) => lines.map(({ text }) => text);
 
-shared('the screen as JSON', async (server) => {
-	const canvas = await Canvas.open(server, 's');
-	const screen = await canvas.show('one\r\n  two \u754ce\u0301\r\n\u001b]1;icon\u0007\u001b]7;file://h/tmp/x%20y\u0007'
-		+ '\u001b[?2004h\u001b[?1002h\u001b[?1006h\u001b[5 q\u001b[?1h');
-	assert.deepEqual(texts(screen), ['one', '  two \u754ce\u0301', '', '', '']);
-	assert.deepEqual(screen.lines.map(({ row }) => row), [0, 1, 2, 3, 4]);
-	assert.ok(screen.lines.every(({ wrapped, version }) => wrapped === false && Number.isSafeInteger(version)));
-	assert.deepEqual([screen.rows, screen.cols, screen.alternate, screen.icon, screen.cwd, screen.next],
-		[5, 20, false, 'icon', '/tmp/x y', null]);
-	assert.deepEqual(screen.cursor, {
-		row: 2, col: 0, visible: true, style: 'bar', blink: true, pendingWrap: false,
-	});
-	const { bracketedPaste, mouse, mouseEncoding, applicationCursor, wraparound, origin } = screen.modes;
-	assert.deepEqual({ bracketedPaste, mouse, mouseEncoding, applicationCursor, wraparound, origin },
-		{ bracketedPaste: true, mouse: 'drag', mouseEncoding: 'sgr', applicationCursor: true, wraparound: true, origin: false });
-	assert.equal(screen.scrollback.count, 0);
-	assert.deepEqual(screen.lines.map(({ line }) => line), [0, 1, 2, 3, 4].map((row) => row + screen.scrollback.first));
-	assert.equal(screen.offset, (await server.api.get('s')).offset);
-
-	const full = await canvas.show('\u001b[?1049h\u001b[H\u001b[?25l01234567890123456789');
-	assert.deepEqual([full.alternate, full.cursor.visible, full.cursor.col, full.cursor.row, full.cursor.pendingWrap],
-		[true, false, 19, 0, true]);
-	assert.deepEqual(texts(full), ['01234567890123456789', '', '', '', '']);
-	const back = await canvas.show('\u001b[?1049l');
-	assert.equal(back.alternate, false);
-	assert.deepEqual(texts(back), texts(screen));
-});
-
 shared('a version of an earlier server is not accepted', async (server) => {
 	const canvas = await Canvas.open(server, 's');
 	await canvas.show('one\r\ntwo\r\nthree');
@@ -157,16 +129,6 @@ shared('old lines are compressed when the session is idle, and can be read as be
 	await until('compressed lines', async () => await bytes() < count * 80);
 	const found = (await canvas.json('search', { q: `[321/${count}]` })).matches;
 	assert.deepEqual(found.map(({ text }) => text), [line(321)]);
-});
-
-shared('an ended session keeps its screen', async (server) => {
-	await server.session({ id: 's' });
-	await server.api.input('s', 'clear; echo the-$((40+2))-end; exit\r');
-	await until('the end of the session', async () => (await server.api.get('s')).state === 'exited');
-	const text = await server.api.raw('GET', '/api/session/s/screen?format=text');
-	assert.match(text.text, /^the-42-end$/m);
-	const { json } = await server.api.raw('GET', '/api/session/s/search?q=the-42');
-	assert.equal(json.matches[0].match, 'the-42');
 });
 
 shared('a screen in a flood: as of the request, also if the session is deleted', { timeout: 100_000 }, async (server) => {

@@ -1,8 +1,7 @@
-// The complete Sandbox class of the published client, as a Worker uses it, with our server as its container.
+// The Sandbox class of the published client, as a Worker uses it, with our server as its container. Its clients are those that
+// sandbox_client, context and git test.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
 import path from 'node:path';
 import { Bucket } from '../sandbox/bucket.mjs';
 import { eventsOf, joined, sdk } from '../sandbox/sdk.mjs';
@@ -16,8 +15,7 @@ const kept = ['sandbox-box']; // the sandbox's default session
 const shared = together({}, { keep: kept });
 
 /**
- * A test over each transport. fresh: with a new default session. only: over this transport alone, unless ./test --all runs:
- * for expensive calls that sandbox_client, context and rpc test over each transport.
+ * A test over each transport. fresh: with a new default session. only: over this transport alone, unless ./test --all runs.
  */
 function sandboxes(name, body, { fresh, only, ...options } = {}) {
 	shared(name, options, async (server) => {
@@ -46,14 +44,6 @@ async function failure(promise) {
 		return error;
 	}
 	return assert.fail(`it did not fail: ${JSON.stringify(value)}`);
-}
-
-async function freePort() {
-	const server = http.createServer();
-	await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-	const { port } = server.address();
-	await new Promise((resolve) => { server.close(resolve); });
-	return port;
 }
 
 sandboxes('exec in the default session', async (sandbox, server) => {
@@ -174,20 +164,6 @@ sandboxes('processes: logs, callbacks, waiting, killing', async (sandbox, server
 	assert.equal(await sandbox.killAllProcesses(), 2);
 });
 
-sandboxes('a process that serves a port', async (sandbox, server) => {
-	const port = await freePort();
-	const script = `require('http').createServer((q, a) => { a.statusCode = q.url === '/up' ? 200 : 503; a.end(); }).listen(${port}, '127.0.0.1')`;
-	const web = await sandbox.startProcess(`sleep 0.2; exec '${process.execPath}' -e "${script}"`, { cwd: server.cwd });
-	await web.waitForPort(port, { path: '/up', timeout: 20_000, interval: 100 });
-	await web.waitForPort(port, { mode: 'tcp', timeout: 20_000 });
-	const never = await failure(web.waitForPort(port, { path: '/other', timeout: 400, interval: 100 }));
-	assert.ok(never instanceof sdk.ProcessReadyTimeoutError, never.stack);
-	await web.kill();
-	await until('the end of the process', async () => await web.getStatus() === 'killed');
-	const early = await failure(web.waitForPort(port, { timeout: 10_000 }));
-	assert.ok(early instanceof sdk.ProcessExitedBeforeReadyError, early.stack);
-}, { only: 'http' });
-
 sandboxes('without the default session nothing is shared', async (sandbox, server, namespace) => {
 	const bare = sdk.getSandbox(namespace, 'bare', { enableDefaultSession: false });
 	const result = await bare.exec('cd /usr; X=1; echo $$');
@@ -274,38 +250,6 @@ sandboxes('watching files, and checking for changes', async (sandbox, server) =>
 	writeFileSync(at('b'), '');
 	await until('a change', async () => (await sandbox.checkChanges(server.cwd, { since: first.version })).status === 'changed');
 });
-
-sandboxes('a repository', async (sandbox, server) => {
-	execFileSync('bash', ['-ec', `git init -q -b main "$1"; cd "$1"; git config user.email a@b; git config user.name a
-		echo one >file; git add .; git commit -qm one; git checkout -qb other; echo two >file; git commit -qam two; git checkout -q main`,
-	'bash', path.join(server.cwd, 'from')]);
-	const url = `file://${server.cwd}/from`;
-	const cloned = await sandbox.gitCheckout(url, { targetDir: path.join(server.cwd, 'repo') });
-	assert.deepEqual([cloned.success, cloned.branch, cloned.targetDir], [true, 'main', path.join(server.cwd, 'repo')]);
-	assert.equal((await sandbox.exec('cat file; git branch --show-current', { cwd: cloned.targetDir })).stdout, 'one\nmain');
-	const error = await failure(sandbox.gitCheckout(`file://${server.root}/none`, { targetDir: path.join(server.cwd, 'none') }));
-	assert.equal(error.code, 'GIT_OPERATION_FAILED');
-}, { only: 'websocket' });
-
-sandboxes('code, in contexts', async (sandbox) => {
-	const context = await sandbox.createCodeContext({ language: 'python' });
-	const collected = [];
-	const first = await sandbox.runCode('x = 41\nprint("out")\nx + 1', { context, onStdout: ({ text }) => { collected.push(text); } });
-	assert.deepEqual([first.logs.stdout.join(''), first.results[0].text, collected.join('')], ['out\n', '42', 'out\n']);
-	assert.equal((await sandbox.runCode('x', { context })).results[0].text, '41', 'variables are kept');
-	const failed = await sandbox.runCode('1 / 0', { context });
-	assert.equal(failed.error.name, 'ZeroDivisionError');
-	const events = await eventsOf(await sandbox.runCodeStream('print("streamed")', { context }));
-	assert.equal(events.filter(({ type }) => type === 'stdout').map(({ text }) => text).join(''), 'streamed\n');
-	assert.equal(events.at(-1).type, 'execution_complete');
-	const script = await sandbox.runCode('const a = await Promise.resolve(2); a * 3', { language: 'javascript' });
-	assert.equal(script.results[0].text, '6');
-	assert.deepEqual((await sandbox.listCodeContexts()).map(({ language }) => language).sort(), ['javascript', 'python']);
-	await sandbox.deleteCodeContext(context.id);
-	assert.deepEqual((await sandbox.listCodeContexts()).map(({ language }) => language), ['javascript']);
-	const gone = await failure(sandbox.runCode('x', { context }));
-	assert.match(gone.message, /no context /, 'over a WebSocket a stream has a plain error, which quotes it');
-}, { only: 'rpc' });
 
 /** The client stores archives there before it uploads them. */
 const noArchives = (() => {

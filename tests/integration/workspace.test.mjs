@@ -8,13 +8,14 @@ import { everyTransport } from '../sandbox/local.mjs';
 import { eventsOf, joined } from '../sandbox/sdk.mjs';
 import { noSandboxes } from './lib/sandboxes.mjs';
 import { scenario } from './lib/server.mjs';
+import { shared } from './lib/together.mjs';
 
 const inSandboxes = process.env.RINGSIDE_ISOLATED === '1';
 const skip = inSandboxes ? 'sandboxes may not contain the workspace' : existsSync('/workspace') ? 'this machine has a /workspace' : false;
 const sessionless = '__DISABLE_SESSION__';
 
 for (const [transport, make] of Object.entries(everyTransport))
-	scenario(`/workspace is the workspace, over ${transport}`, { skip, timeout: 100_000 }, async (server) => {
+	shared(`/workspace is the workspace, over ${transport}`, { skip, timeout: 100_000 }, async (server) => {
 		const client = make(server), { files, commands, processes, interpreter, git, utils } = client;
 		const at = (...names) => path.join(server.cwd, ...names);
 		mkdirSync(at('sub'));
@@ -52,8 +53,8 @@ for (const [transport, make] of Object.entries(everyTransport))
 			}
 
 			execFileSync('bash', ['-ec', `git init -q -b main "$1/from"; cd "$1/from"; git config user.email a@b; git config user.name a
-				echo one >file; git add .; git commit -qm one`, 'bash', server.root]);
-			const cloned = await git.checkout(`file://${server.root}/from`, 's', { targetDir: '/workspace/repo' });
+				echo one >file; git add .; git commit -qm one`, 'bash', server.cwd]);
+			const cloned = await git.checkout(`file://${server.cwd}/from`, 's', { targetDir: '/workspace/repo' });
 			assert.equal(cloned.targetDir, at('repo'));
 			assert.equal((await files.readFile('/workspace/repo/file', 's')).content, 'one\n', 'the clone is found');
 			assert.equal(existsSync('/workspace'), false, 'no such directory is created');
@@ -62,7 +63,7 @@ for (const [transport, make] of Object.entries(everyTransport))
 		}
 	});
 
-scenario("/workspace in Ringside's own routes", { skip }, async (server) => {
+shared("/workspace in Ringside's own routes", { skip }, async (server) => {
 	mkdirSync(path.join(server.cwd, 'sub'));
 	await server.session({ id: 's' });
 	const { json: run } = await server.api.raw('POST', '/api/run', { command: 'pwd', cwd: '/workspace/sub' });

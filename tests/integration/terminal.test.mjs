@@ -164,27 +164,6 @@ shared('resume at every kind of offset gives exactly the bytes from there, and m
 		await client.untilOffset(offset);
 		assert.deepEqual(client.bytes, await api.output('s', head));
 	}
-
-	// With a client that reconnects.
-	{
-		const client = await server.client({ sessionId: 's' }).connect({ history: true });
-		const rounds = times(4, 10);
-		for (let round = 0; round < rounds; round += 1) {
-			client.type(`for i in {1..300}; do echo ${round}-$i; done\r`);
-			await client.untilText(`${round}-${20 * round + 1}\r\n`);
-			if (round % 2) await client.close();
-			else client.terminate();
-			if (round % 3 === 0) await server.outputMatches('s', new RegExp(`${round}-300\r\n`));
-			await client.connect();
-		}
-		await client.untilText(`${rounds - 1}-300\r\n`);
-		const { offset } = await quiet(server, 's');
-		await client.untilOffset(offset);
-		assert.deepEqual(client.gaps, []);
-		assert.equal(client.connections, rounds + 1);
-		assert.equal(client.offset, offset);
-		assert.deepEqual(client.bytes, await api.output('s'));
-	}
 });
 
 scenario('resume before the ring: a snapshot that says how much was skipped', { args: ['--ring-size', '64K'] }, async (server) => {
@@ -237,16 +216,6 @@ shared('two clients see the same and both type; input arrives complete and in or
 	await until('one client', async () => (await api.get('s')).clients === 1);
 	two.type('echo al""one\r');
 	await two.untilText('alone\r\n');
-
-	// In small pieces.
-	{
-		const client = await server.client({ sessionId: 's' }).connect();
-		const bytes = randomBytes(10_000);
-		client.type("stty raw -echo; echo rea''dy; head -c 10000 | sha256sum; stty sane\r");
-		await client.untilText('ready');
-		for (let at = 0; at < bytes.length; at += 7) client.type(bytes.subarray(at, at + 7));
-		await client.untilText(sha256(bytes), { timeout: 30_000 });
-	}
 
 	// A program that does not read: the input arrives later, and delays nothing else.
 	{

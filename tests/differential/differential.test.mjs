@@ -97,7 +97,7 @@ test('recordings and hand-written streams look the same in libvterm', async (t) 
 });
 
 const seed = Number(process.env.SEED ?? 1);
-const rounds = times(400, 100000, 'DIFFERENTIAL_ROUNDS');
+const rounds = times(150, 100000, 'DIFFERENTIAL_ROUNDS');
 
 /** Minimise a stream that leads to a finding. */
 async function minimise(opinion, stream) {

@@ -134,13 +134,14 @@ test('the sequences lead to their states', () => {
 	}
 });
 
+const every = times(5, 1); // short runs leave out most of the last ones, others after each of the first two
+
 test('every character in every state, with any successor', () => {
-	compare(states.flatMap(({ way }) => characters.flatMap((character) => kinds
-		.map((kind) => Buffer.concat([way, character, kind, bytes('m')])))));
+	compare(states.flatMap(({ way }, i) => characters.flatMap((character, k) => kinds
+		.filter((_, n) => (i + k + n) % every === 0).map((kind) => Buffer.concat([way, character, kind, bytes('m')])))));
 });
 
 test('any three classes of characters in every state', () => {
-	const every = times(5, 1); // short runs leave out most of the third ones, others after each first two
 	compare(states.flatMap(({ way }) => kinds.flatMap((first, i) => kinds.flatMap((second, k) => kinds
 		.filter((_, n) => (i + k + n) % every === 0).map((third) => Buffer.concat([way, first, second, third]))))));
 });

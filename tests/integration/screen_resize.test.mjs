@@ -8,8 +8,8 @@ import { all, describe, differs } from '../lib/rounds.mjs';
 import { Ours } from '../lib/screen.mjs';
 import { times } from './lib/soak.mjs';
 
-const ROUNDS = times(80, 20000, 'SCREEN_RESIZE_ROUNDS'); // random ones of each kind
-const POINTS = times(200, 20000, 'SCREEN_RESIZE_POINTS'); // offsets in the corpus
+const ROUNDS = times(50, 5000, 'SCREEN_RESIZE_ROUNDS'); // random ones of each kind
+const POINTS = times(100, 5000, 'SCREEN_RESIZE_POINTS'); // offsets in the corpus
 
 const ours = new Ours();
 after(() => ours.end());

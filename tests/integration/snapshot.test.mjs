@@ -247,7 +247,7 @@ const FLOOD = times(10e6, 100e6); // bytes: more than the ring and the kernel ho
 
 /* Print endless numbered lines at full speed, until a file says stop; another file slows it down, but to more than any road here. */
 const flood = String.raw`$| = 1; my $n = 0; my $pad = "x" x 60;
-until (-e "stop") { select undef, undef, undef, 0.1 if -e "calmly"; my $text = ""; $text .= sprintf("\e[3%dmline %09d\e[m of the flood %s\n", $n % 8, $n, substr($pad, 0, $n % 60)), $n++ for 1 .. 2000; print $text }
+until (-e "stop") { select undef, undef, undef, 0.2 if -e "calmly"; my $text = ""; $text .= sprintf("\e[3%dmline %09d\e[m of the flood %s\n", $n % 8, $n, substr($pad, 0, $n % 60)), $n++ for 1 .. 2000; print $text }
 print "the last of $n\n";`;
 
 /** The terminal that the ring's bytes draw; their beginning has scrolled out of it. */
@@ -285,7 +285,7 @@ shared('a slow client sees the current screen a few times a second, in its curre
 	await until('a snapshot', () => slow.client.snapshots.length > first, { timeout: 20_000 });
 	const before = slow.client.snapshots.length;
 	const seen = new Ages(server, 's', slow.client);
-	const count = 20;
+	const count = times(14, 20);
 	await until(`${count} snapshots`, () => seen.snapshots.length >= count, { progress: () => seen.snapshots.length });
 	const ages = seen.snapshots.map((_, at) => seen.of(at));
 	console.log(`# age of each shown screen, in snapshots: ${ages}`);

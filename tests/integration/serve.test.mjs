@@ -132,7 +132,7 @@ const huge = 'x'.repeat(120_000);
 const hostile = {
 	'ring-size': [2, ['-1', huge]],
 	...Object.fromEntries(['trust-proxy', 'public-url', 'allow-origin', 'env'].map((name) => [name, [0, [huge]]])),
-	listen: [5, ['127.1:80', huge, '127.0.0.1:65536', 'localhost:\n80', `unix:/${huge}`, '', '127.0.0.1', '127.0.0.1:-1', '127.0.0.1:0x50', '127.0.0.1: 80', '127.0.0.1:', '[::1]',
+	listen: [6, ['0.0.0.0:0', '127.1:80', huge, '127.0.0.1:65536', 'localhost:\n80', `unix:/${huge}`, '', '127.0.0.1', '127.0.0.1:-1', '127.0.0.1:0x50', '127.0.0.1: 80', '127.0.0.1:', '[::1]',
 		'[::1]:80x', 'unix:', '127.0.0.1\n:80', '*:80', ':80', '%s%n:80']],
 	'runtime-dir': [6, ['', huge, '/tmp/\x1b]0;x\x07', '/dev/null', '/nonexistent/x', `/tmp/${'y'.repeat(300)}`, `/tmp/${'./'.repeat(3000)}x`, '/tmp/a\nb', '/proc/self/mem']],
 	'token-file': [5, ['', huge, '/dev/zero', '/etc', '/tmp/a\nb', '/nonexistent', '/dev/null', '/proc/self/mem']],

@@ -21,7 +21,7 @@ const policies = ['close', 'reexec', 'respawn'];
 
 /** Wait until the shell has run long enough to be restarted. */
 const untilGrown = (server, id) => until('a shell older than a second', async () => (await exec(server, id,
-	'(( ${EPOCHREALTIME/[.,]/} - ${__rs_b:-0} > 1000000 ))')).exitCode === 0, { interval: 100 });
+	'(( ${EPOCHREALTIME/[.,]/} - ${__rs_b:-0} > 1000000 ))')).exitCode === 0, { interval: 250 });
 
 async function begin(server, policy, id) {
 	const session = (await server.api.open({ id, onShellExit: policy, cols: 91, rows: 27 })).data;

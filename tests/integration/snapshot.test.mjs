@@ -230,7 +230,7 @@ class Ages {
 	constructor(server, id, client) {
 		this.head = 0;
 		this.snapshots = [];
-		this.timer = setInterval(() => server.api.get(id).then(({ offset }) => { this.head = offset; }, () => {}), 25);
+		this.timer = setInterval(() => server.api.get(id).then(({ offset }) => { this.head = offset; }, () => {}), 60);
 		server.clients.add({ terminate: () => clearInterval(this.timer) });
 		client.on('snapshot', ({ offset }) => this.snapshots.push({ offset, head: this.head }));
 	}

@@ -105,7 +105,7 @@ secured('WebSockets over TLS: floods, clients that do not read, and ends', { tim
 	const connections = () => metric(server, 'http1_connections');
 	const before = await connections();
 	left.socket.close();
-	await until('the end of the connection', async () => (await connections()) < before, { timeout: 30_000 });
+	await until('the end of the connection', async () => (await connections()) < before, { timeout: 30_000, interval: 200 });
 	left.terminate();
 	// A client that disconnects is removed, however it does so.
 	await clients[0].close();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { times } from './lib/soak.mjs';
 import { shared } from './lib/together.mjs';
-import { slowness, until } from './lib/until.mjs';
+import { pause, slowness, until } from './lib/until.mjs';
 
 const id = 's';
 
@@ -188,6 +188,7 @@ shared('an expensive pattern does not delay other requests', { timeout: 100_000 
 		assert.equal(status, 200);
 		if (!over) turns += 1;
 		longest = Math.max(longest, performance.now() - before);
+		await pause(5);
 	}
 	const whole = performance.now() - begun;
 	console.log(`# ${turns} other requests in ${whole.toFixed(0)} ms, the longest ${longest.toFixed(0)} ms`);

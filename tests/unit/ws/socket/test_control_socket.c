@@ -397,6 +397,8 @@ Test(control_socket, invalid_messages_are_refused)
 		{"{'type':'request','id':'x','path':'/'}", "INVALID_REQUEST", "x"},
 		{"{'type':'request','id':'x','method':'GET'}", "INVALID_REQUEST", "x"},
 		{"{'type':'request','id':'x','method':'GET','path':'x'}", "INVALID_REQUEST", "x"},
+		{"{'type':'request','id':'x','method':'GET','path':'/\\u0000'}", "INVALID_REQUEST",
+			"x"},
 		{"{'type':'request','id':'x','method':'GET','path':'/%'}", "INVALID_REQUEST", "x"},
 		{"{'type':'request','id':'x','method':'GET','path':'/','headers':[]}",
 			"INVALID_REQUEST", "x"},

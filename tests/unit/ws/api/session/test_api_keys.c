@@ -138,6 +138,8 @@ Test(api_keys, the_mouse)
 	} cases[] = {{"{'mouse':{'action':'click','row':1,'column':1}}", "\033[<0;1;1M\033[<0;1;1m"},
 		{"{'mouse':{'action':'press','button':'right','row':24,'column':80}}",
 			"\033[<2;80;24M"},
+		{"{'mouse':{'action':'release','row':2,'column':3}}", "\033[<0;3;2m"},
+		{"{'mouse':{'action':'move','row':2,'column':3}}", "\033[<35;3;2M"},
 		{"{'mouse':{'action':'scroll_up','row':2,'column':3,'modifiers':['C','M','S']}}",
 			"\033[<92;3;2M"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -77,13 +77,15 @@ Test(resend, repeated_call_is_marked)
 	json_decref(list);
 }
 
-/* The failure of a message has these values; returns its text, up to the next call. */
+/* The failure of a message has these values, and a type only if it is one; returns its text, up to the next call. */
 static const char *failure(const json_t *message, bool sent, const char *want)
 {
 	static char text[1024];
 	json_t *lost = resend_failure(message, sent, "/run/x"), *content;
+	const json_t *result = json_object_get(lost, "result");
 	json_has(lost, want, "failure");
-	content = json_object_get(json_object_get(lost, "result"), "content");
+	cr_expect_eq(!json_object_get(result, "resultType"), !strstr(want, "resultType"));
+	content = json_object_get(result, "content");
 	snprintf(text, sizeof text, "%s",
 		content ? json_string_value(json_object_get(json_array_get(content, 0), "text"))
 			: "");

@@ -500,6 +500,25 @@ Test(sessions_end, works_while_the_session_starts)
 	cr_expect_eq(count_directories(), 0);
 }
 
+Test(sessions_end, unfinished_end_is_repeated_by_the_next_server)
+{
+	struct session *s = start("s");
+	struct memory_holder *h = holder(s);
+	struct waiter w;
+	h->mute = true;
+	sessions_end(&t.sessions, s, make_waiter(&w));
+	close_table();
+	cr_expect_eq(w.error, -ECANCELED);
+	cr_expect_eq(count_directories(), 1);
+	h->mute = false;
+	open_table();
+	cr_assert_eq(sessions_adopt(&t.sessions), 1);
+	cr_expect_null(sessions_find(&t.sessions, "s"));
+	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
+	cr_expect_eq(memory_holders_count(), 0);
+	cr_expect_eq(count_directories(), 0);
+}
+
 Test(sessions_end, all_sessions)
 {
 	start("a");

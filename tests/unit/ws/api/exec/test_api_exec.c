@@ -381,6 +381,17 @@ Test(api_execute, missing_session_is_created)
 	call_expect(c, 500, "TOO_MANY_TERMINALS");
 }
 
+Test(api_exec_none, number_of_sessions_is_limited)
+{
+	for (unsigned i = 0; i < MEMORY_API_SESSIONS; i++)
+		cr_assert_eq(
+			memory_api_status("POST /api/session/create", "{'shell':'/bin/sh'}"), 200);
+	static const struct refused cases[] = {
+		{EXECUTE, "{'command':'ls','sessionId':'new'}", 429, "LIMIT_REACHED"},
+		{EXECUTE "/stream", "{'command':'ls','sessionId':'new'}", 429, "LIMIT_REACHED"}};
+	EXPECT_REFUSED(cases);
+}
+
 Test(api_exec_none, unresponsive_holder)
 {
 	memory_api_start("s");

@@ -172,6 +172,16 @@ Test(api_screen, dropped_lines)
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 100);
 }
 
+Test(api_screen, ended_session)
+{
+	const struct session *s = memory_api_session("s");
+	memory_api_print("s", "the end");
+	memory_holder_exit(memory_api_holder("s"), 0);
+	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
+	struct call *c = memory_api_call(SCREEN, NULL);
+	cr_expect_str_eq(call_text(c, "lines.0.text"), "the end");
+}
+
 Test(api_screen, bytes_other_than_text_are_valid_json)
 {
 	memory_api_print(

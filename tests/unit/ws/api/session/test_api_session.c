@@ -342,6 +342,8 @@ Test(api_session_input, reaches_the_terminal)
 	h->input_length = 0;
 	cr_expect_eq(memory_api_status(INPUT, "{'data':''}"), 200);
 	cr_expect_eq(h->input_length, 0);
+	h->full = true;
+	memory_api_check(INPUT, "{'data':'xy'}", "{'bytes':2,'written':0,'queued':2}");
 }
 
 Test(api_session_input, invalid_requests)

@@ -33,8 +33,13 @@ Test(api_stream, starts_at_the_requested_place)
 	memory_api_print("s", "\xc3\xa4hello");
 	struct call *c = memory_api_call(STREAM "?from=2&types=output", NULL);
 	call_event_has(c, "output", "{'data':'hello'}");
-	c = memory_api_call(STREAM "?from=0&types=output&encoding=base64", NULL);
-	call_event_has(c, "output", "{'base64':'w6RoZWxsbw=='}");
+	struct call *other = memory_api_call(STREAM "?from=0&types=output&encoding=base64", NULL);
+	call_event_has(other, "output", "{'base64':'w6RoZWxsbw=='}");
+	call_end(c);
+	memory_api_print("s", "x");
+	call_event_has(other, "output", "{'base64':'eA=='}");
+	call_end(other);
+	memory_api_print("s", "y");
 }
 
 Test(api_stream, lost_events_are_reported)

@@ -62,7 +62,8 @@ Test(api_wait, first_true_condition_ends_the_wait)
 	memory_api_print("s", "\033[31mtests\033[m ");
 	cr_expect_not(c->answered);
 	memory_api_print("s", "failed: 3\r\n");
-	call_returns(c, "{'fired':1,'type':'match','text':'tests failed','state':{}}");
+	call_returns(
+		c, "{'fired':1,'type':'match','text':'tests failed','state':{'status':'running'}}");
 	call_number(c, "offset");
 	call_number(c, "elapsedMs");
 }

@@ -228,7 +228,9 @@ shared('a file full of queries blocks neither the session nor the server', { tim
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	await server.session({ id: 'other', cols: 80, rows: 24 });
 	const lost = () => metric(server, 'replies_lost_total');
+	const answered = () => metric(server, 'queries_answered_total');
 	const before = await lost();
+	const begun = await answered();
 	writeFileSync(path.join(server.cwd, 'many'), '\x1b[c\x1b[>q\x1b]11;?\x07'.repeat(100_000));
 	writeFileSync(path.join(server.cwd, 'reply.pl'), replyReader);
 	await api.input('s', 'stty raw -echo; cat many; touch shown; until [ -e go ]; do sleep 0.02; done; perl reply.pl; stty sane; printf "\\nover\\n"\r');
@@ -236,6 +238,7 @@ shared('a file full of queries blocks neither the session nor the server', { tim
 		{ timeout: 30_000, progress: async () => (await api.get('s')).offset });
 	assert.equal(await server.run('other', 'echo $((6*7))'), '42\n');
 	assert.ok(await lost() > before, 'no reply was dropped');
+	assert.ok(await answered() - begun < 2000, 'replies that no program reads are queued without limit');
 	writeFileSync(path.join(server.cwd, 'go'), '');
 	await server.outputMatches('s', /\nover\r?\n/, 0, { timeout: 30_000 });
 	await server.shellReady('s');

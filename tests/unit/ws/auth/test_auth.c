@@ -177,6 +177,7 @@ Test(auth_login, owners_cookie)
 	cr_assert_not_null(strstr(cookie, "; HttpOnly"));
 	cr_assert_not_null(strstr(cookie, "; SameSite=Strict"));
 	cr_assert_null(strstr(cookie, "Secure"));
+	cr_assert_null(strstr(cookie, "Domain"));
 	cr_assert_null(strstr(cookie, TOKEN), "the cookie does not have the token");
 	cr_assert_eq(check(NULL, cookie_header(), NULL), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_OWNER);

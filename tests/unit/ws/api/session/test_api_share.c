@@ -125,6 +125,15 @@ Test(api_links, invalid_terms)
 		200);
 }
 
+Test(api_links, last_a_day_by_default)
+{
+	cr_assert_eq(memory_api_status(LINKS, "{'role':'viewer'}"), 200);
+	/* created_ms is a moment later than the beginning of the day. */
+	const struct link_entry *e = &memory_api.auth.links.entries[0];
+	uint64_t lasts_ms = e->expires_ms - e->created_ms;
+	cr_expect(lasts_ms > 86340000 && lasts_ms <= 86400000);
+}
+
 Test(api_links, end_with_their_session)
 {
 	struct call *c = memory_api_call(LINKS, "{'role':'viewer'}");

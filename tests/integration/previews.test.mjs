@@ -149,12 +149,14 @@ shared('origin, referer, redirects and cookies are rewritten for each side', asy
 		answer.setHeader('Location', `http://${asked.headers.host}/a?b`);
 		answer.setHeader('Set-Cookie', ['a=1; Domain=localhost; Path=/', 'c=3']);
 		answer.setHeader('Clear-Site-Data', '"cookies"');
-		const { origin, referer, cookie } = asked.headers;
-		answer.end(JSON.stringify({ origin, referer, cookie }));
+		const { origin, referer, cookie, 'x-hop': hop } = asked.headers;
+		answer.end(JSON.stringify({ origin, referer, cookie, hop }));
 	});
 	await exposed(server, program, async (preview, port) => {
 		const own = `http://${preview.host}:${server.port}`;
-		const { json, headers } = await visit(server, preview, '/', { headers: { Origin: own, Referer: `${own}/x?y`, Cookie: 'a=1; ringside-abcd=secret; b=2' } });
+		// Connection names a header of a single connection.
+		const asked = { Origin: own, Referer: `${own}/x?y`, Cookie: 'a=1; ringside-abcd=secret; b=2', Connection: 'close, X-Hop', 'X-Hop': '1' };
+		const { json, headers } = await visit(server, preview, '/', { headers: asked });
 		assert.deepEqual(json, { origin: `http://localhost:${port}`, referer: `http://localhost:${port}/x?y`, cookie: 'a=1; b=2' });
 		assert.deepEqual([headers.location, headers['set-cookie'], headers['clear-site-data']], ['/a?b', ['a=1; Path=/', 'c=3'], undefined]);
 	});

@@ -6,6 +6,7 @@
 #include "shell/exec/internal.h"
 #include "shell/output/fifo.h"
 #include "shell/store/directory.h"
+#include "shell/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,14 +67,7 @@ int exec_store_input(struct exec *e, const struct exec_options *o)
 		return -errno;
 	e->has_input = true;
 	held_share_file(held, name);
-	int rc = 0;
-	for (size_t at = 0; rc == 0 && at < o->input_length;) {
-		ssize_t done = write(fd, (const char *)o->input + at, o->input_length - at);
-		if (done > 0)
-			at += (size_t)done;
-		else if (errno != EINTR)
-			rc = -errno;
-	}
+	int rc = write_all(fd, o->input, o->input_length);
 	close(fd);
 	return rc;
 }

@@ -6,9 +6,9 @@ import { sanitized, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const CLIENTS = 10;
-const LINES = sanitized ? 100_000 : 300_000;
+const LINES = sanitized() ? 100_000 : 300_000;
 const TRIES = 5;
-const CTRL_C_MS = sanitized ? 1000 : 100;
+const CTRL_C_MS = sanitized() ? 1000 : 100;
 
 // Enough output that every client is more than a lag behind at times, with a ring that this process keeps up with.
 scenario('ten clients with default options get every byte of a flood', { args: ['--ring-size', '16M'], timeout: 120_000 }, async (server) => {

@@ -259,7 +259,7 @@ uint64_t live_backlog(const struct live *l)
 {
 	if (!l->screen)
 		return 0;
-	uint64_t at = l->away ? l->away_end : screen_offset(l->screen),
+	uint64_t at = l->lent ? l->lent_end : screen_offset(l->screen),
 		 end = history_screen_limit(l->history);
 	return end > at ? end - at : 0;
 }
@@ -281,9 +281,9 @@ bool live_can_lend(const struct live *l)
 
 static void hand_over(struct live *l, uint64_t end)
 {
-	l->away_end = end;
-	l->away_lost = false;
-	l->away = true;
+	l->lent_end = end;
+	l->lent_lost = false;
+	l->lent = true;
 	atomic_store(&l->wanted, false);
 }
 
@@ -321,9 +321,9 @@ void live_recall(struct live *l)
 
 void live_take_back(struct live *l)
 {
-	l->away = false;
+	l->lent = false;
 	deliver(l);
-	if (l->away_lost)
+	if (l->lent_lost)
 		restart(l);
 }
 
@@ -397,13 +397,13 @@ static void work_through(struct live *l, struct copy *c)
 {
 	const struct stream *bytes = &l->history->ring->bytes;
 	uint64_t start = 0, end = 0, at;
-	while ((at = screen_offset(l->screen)) < l->away_end && !atomic_load(&l->wanted) &&
+	while ((at = screen_offset(l->screen)) < l->lent_end && !atomic_load(&l->wanted) &&
 		l->effects.length < EFFECTS_MAX / 4) {
-		if (at >= end || (end < l->away_end && end - at < c->size / 2)) {
+		if (at >= end || (end < l->lent_end && end - at < c->size / 2)) {
 			start = at;
-			end = l->away_end - at < c->size ? l->away_end : at + c->size;
-			l->away_lost = !stream_copy(bytes, start, c->bytes, (size_t)(end - start));
-			if (l->away_lost)
+			end = l->lent_end - at < c->size ? l->lent_end : at + c->size;
+			l->lent_lost = !stream_copy(bytes, start, c->bytes, (size_t)(end - start));
+			if (l->lent_lost)
 				return;
 		}
 		screen_feed(l->screen, c->bytes + (at - start), (size_t)(end - at), LIVE_PIECE);
@@ -428,12 +428,12 @@ static void freeze(struct live *l)
 void live_work(struct live *l)
 {
 	struct copy c;
-	uint64_t at = screen_offset(l->screen), left = l->away_end > at ? l->away_end - at : 0;
+	uint64_t at = screen_offset(l->screen), left = l->lent_end > at ? l->lent_end - at : 0;
 	copy_open(&c, left < BULK ? (size_t)left : BULK);
 	work_through(l, &c);
 	copy_close(&c);
 	live_trim(l);
-	if (!l->away_lost && live_needs_checkpoint(l))
+	if (!l->lent_lost && live_needs_checkpoint(l))
 		checkpoint(l, resume_offset(l));
 	if (l->freeze)
 		freeze(l);
@@ -443,7 +443,7 @@ void live_work(struct live *l)
 uint64_t live_tail(struct live *l, bool take_checkpoint)
 {
 	uint64_t consumed = history_consumed(l->history);
-	if (l->away)
+	if (l->lent)
 		return l->tail < consumed ? l->tail : consumed;
 	if (!l->screen)
 		return consumed;

@@ -31,8 +31,8 @@ struct live_options {
 };
 
 /*
- * A screen that follows a history. The worker owns all fields from `away` on while `away` is set,
- * except `away_end`, `wanted` and `tail`.
+ * A screen that follows a history. The worker owns all fields from `lent` on while `lent` is set,
+ * except `lent_end`, `wanted` and `tail`.
  */
 struct live {
 	struct history *history; /* borrowed */
@@ -41,9 +41,9 @@ struct live {
 	struct effects effects; /* replies and events not delivered yet */
 	/* Feeding output from before this server: replies may be sent, events are dropped. */
 	bool late;
-	bool away;           /* a worker owns the screen */
-	uint64_t away_end;   /* where the worker stops */
-	bool away_lost;      /* the bytes for the worker had been overwritten */
+	bool lent;           /* a worker owns the screen */
+	uint64_t lent_end;   /* where the worker stops */
+	bool lent_lost;      /* the bytes for the worker had been overwritten */
 	atomic_bool wanted;  /* asks the worker to stop soon */
 	uint64_t tail;       /* last result of live_tail() */
 	uint64_t sizes;      /* sizes applied, of those ever added to the history */

@@ -25,8 +25,8 @@ struct drawing {
 	struct screen *screen;
 	struct start starts[STARTS_MAX];
 	unsigned count;
-	size_t work; /* cells that may still be touched; 0: drawing stopped early */
-	bool away;   /* skip text: no line is being edited, so it is echo of typed-ahead input */
+	size_t work;   /* cells that may still be touched; 0: drawing stopped early */
+	bool skipping; /* skip text: no line is being edited, so it is echo of typed-ahead input */
 };
 
 static void feed(struct drawing *d, const char *bytes, size_t length)
@@ -44,7 +44,7 @@ static void on_text(void *user, uint64_t offset, const void *bytes, size_t lengt
 {
 	struct drawing *d = user;
 	(void)offset;
-	if (!d->away)
+	if (!d->skipping)
 		feed(d, bytes, length);
 }
 
@@ -66,7 +66,7 @@ static void begin_line(struct drawing *d)
 static void on_mark(void *user, const struct mark *mark)
 {
 	struct drawing *d = user;
-	d->away = false; /* there is a prompt */
+	d->skipping = false; /* there is a prompt */
 	if (mark->kind == MARK_INPUT)
 		d->count = 0;
 	if (mark->kind == MARK_INPUT || mark->kind == MARK_CONTINUED)
@@ -145,7 +145,7 @@ static void draw(struct drawing *d, const char *nonce, const char *bytes, size_t
 		at = end;
 		found = memmem(bytes + at, length - at, paste, sizeof paste - 1);
 		size_t next = found ? (size_t)(found - bytes) + sizeof paste : length + 1;
-		d->away = off && !(next <= length && bytes[next - 1] == 'l');
+		d->skipping = off && !(next <= length && bytes[next - 1] == 'l');
 	}
 }
 

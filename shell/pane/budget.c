@@ -119,7 +119,7 @@ void budget_weigh(struct pane *p, bool watched)
 {
 	struct budget_share *s = &p->screen_share;
 	const struct live *l = &p->live;
-	if (!s->budget || l->away)
+	if (!s->budget || l->lent)
 		return;
 	s->watched = watched;
 	uint64_t version = l->screen ? screen_version(l->screen) : 0;

@@ -31,7 +31,7 @@ static bool is_small(const struct pane *p, const struct look *look)
 	return lines * screen_cols(screen) <= LOOK_PAINT_INLINE_MAX;
 }
 
-static bool is_painted_here(const struct pane *p, const struct look *look)
+static bool is_painted_inline(const struct pane *p, const struct look *look)
 {
 	if (look->state == LOOK_PAINTED || !p->screening.workers || !p->live.screen)
 		return true;
@@ -65,7 +65,7 @@ static void do_task(struct look_task *t, const struct screen *screen)
 	t->spent_ns = uv_hrtime() - began;
 }
 
-static void paint_here(struct pane *p, struct look *look)
+static void paint_inline(struct pane *p, struct look *look)
 {
 	if (look->task)
 		do_task(look->task, p->live.screen);
@@ -91,7 +91,7 @@ static void follow_little(struct pane *p)
 {
 	if (!p->screening.workers)
 		live_screen(&p->live);
-	else if (!p->live.away && live_backlog(&p->live) <= SCREENING_INLINE_MAX)
+	else if (!p->live.lent && live_backlog(&p->live) <= SCREENING_INLINE_MAX)
 		live_follow(&p->live, FOLLOW_HERE);
 }
 
@@ -101,15 +101,15 @@ bool pane_look(struct pane *p, struct look *look)
 	if (!p->history_open)
 		return true;
 	look->offset = p->screening.workers ? pane_head(p) : p->history.scan.offset;
-	if (!p->live.away && !is_reached(p, look))
+	if (!p->live.lent && !is_reached(p, look))
 		follow_little(p);
-	bool here = !p->live.away && (is_reached(p, look) || !p->screening.workers) &&
-		is_painted_here(p, look);
-	if (here)
-		paint_here(p, look);
+	bool is_inline = !p->live.lent && (is_reached(p, look) || !p->screening.workers) &&
+		is_painted_inline(p, look);
+	if (is_inline)
+		paint_inline(p, look);
 	else
 		wait_for(p, look);
-	return here;
+	return is_inline;
 }
 
 void look_cancel(struct look *look)
@@ -133,7 +133,7 @@ static struct look *first_due(const struct pane *p, bool paints)
 	struct look *look;
 	DL_FOREACH (p->screening.looks, look)
 		if (look->state == LOOK_PAINTED ||
-			(is_reached(p, look) && (paints || is_painted_here(p, look))))
+			(is_reached(p, look) && (paints || is_painted_inline(p, look))))
 			return look;
 	return NULL;
 }
@@ -142,7 +142,7 @@ static void finish_look(struct pane *p, struct look *look)
 {
 	DL_DELETE(p->screening.looks, look);
 	if (look->state == LOOK_WAITING)
-		paint_here(p, look);
+		paint_inline(p, look);
 	look->state = LOOK_IDLE;
 	look->pane = NULL;
 	look->seen(look->user);
@@ -164,8 +164,8 @@ static void start_painting(struct pane *p, struct look *look)
 void pane_finish_looks(struct pane *p, bool sit)
 {
 	struct look *look;
-	while (p->history_open && !p->live.away && (look = first_due(p, sit))) {
-		if (is_painted_here(p, look))
+	while (p->history_open && !p->live.lent && (look = first_due(p, sit))) {
+		if (is_painted_inline(p, look))
 			finish_look(p, look);
 		else
 			start_painting(p, look);

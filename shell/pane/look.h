@@ -50,7 +50,7 @@ struct look {
 	bool patient;      /* other work may go first, see struct work_item */
 	struct look_task *task;   /* owned until seen(), which takes it; NULL: none */
 	struct picture picture;   /* for seen(), which takes its bytes */
-	void (*seen)(void *user); /* pane_screen_here() is up to date; in a turn of the pane */
+	void (*seen)(void *user); /* pane_unlent_screen() is up to date; in a turn of the pane */
 	void (*gone)(void *user); /* the pane closes: seen() will not be called */
 	void *user;
 };
@@ -63,13 +63,13 @@ void look_cancel(struct look *look);
 
 /* The following functions are for screening.c. */
 
-/* Call seen() of all looks that are ready. sit: the screen may be sent away for painting. */
+/* Call seen() of all looks that are ready. sit: the screen may be lent for painting. */
 void pane_finish_looks(struct pane *p, bool sit);
 
 /* Whether a look waits for output that the history has consumed already. */
 bool pane_has_looks(const struct pane *p);
 
-/* On a worker: paint the snapshot or do the task that the screen was sent away for. */
+/* On a worker: paint the snapshot or do the task that the screen was lent for. */
 void pane_paint(struct pane *p);
 
 /* Store the result of pane_paint() in its look, once the screen is back. */

@@ -1,7 +1,7 @@
 /*
- * The screen goes here -> away -> here. Little output is processed at once. Much output is
- * collected, so that lines which scroll through need not be drawn, and sent to a worker. When the
- * screen is back, the pane gets a turn, which may send it away again.
+ * The screen is lent to a worker and comes back. Little output is processed at once. Much output is
+ * collected, so that lines which scroll through need not be drawn, and left to a worker. When the
+ * screen is back, the pane gets a turn, which may lend it again.
  */
 #include "shell/pane/screening.h"
 
@@ -79,7 +79,7 @@ static void note_glance(struct pane *p)
 	*left = now;
 }
 
-static void send_away(struct pane *p, bool patient)
+static void queue_work(struct pane *p, bool patient)
 {
 	p->screening.work_item.patient = patient;
 	p->screening.work_item.work = on_work;
@@ -89,7 +89,7 @@ static void send_away(struct pane *p, bool patient)
 
 bool pane_recall_screen(struct pane *p)
 {
-	if (!p->live.away)
+	if (!p->live.lent)
 		return false;
 	live_recall(&p->live);
 	workers_cancel(p->screening.workers, &p->screening.work_item);
@@ -99,7 +99,7 @@ bool pane_recall_screen(struct pane *p)
 
 void pane_hurry_screen(struct pane *p)
 {
-	if (p->live.away && p->screening.workers)
+	if (p->live.lent && p->screening.workers)
 		workers_prioritize(p->screening.workers, &p->screening.work_item);
 }
 
@@ -108,7 +108,7 @@ void pane_lend_screen(struct pane *p, bool patient)
 	p->screening.paints = true;
 	note_glance(p);
 	live_lend(&p->live);
-	send_away(p, patient);
+	queue_work(p, patient);
 }
 
 /* Whether pending output is so much or so old that it should be sent to a worker. */
@@ -123,7 +123,7 @@ static bool is_worth_sending(struct pane *p, uint64_t backlog, bool watched)
 }
 
 /* A checkpoint that is due is left to the next turn: the program may be waiting for an answer. */
-static bool follow_here(struct pane *p)
+static bool follow_inline(struct pane *p)
 {
 	struct live *l = &p->live;
 	if (!p->screening.workers || !live_can_lend(l))
@@ -137,7 +137,7 @@ static bool follow_here(struct pane *p)
 static bool follow(struct pane *p, bool coming, bool watched)
 {
 	struct live *l = &p->live;
-	if (l->away)
+	if (l->lent)
 		return false;
 	uint64_t backlog = live_backlog(l);
 	l->give = p->screen_share.give;
@@ -145,14 +145,14 @@ static bool follow(struct pane *p, bool coming, bool watched)
 	bool owes = live_needs_checkpoint(l) || l->give > 0 || l->freeze;
 	if (!p->screening.workers || (backlog <= SCREENING_INLINE_MAX && !owes) ||
 		live_has_query(l, SCREENING_QUERY_INLINE_MAX))
-		return follow_here(p);
+		return follow_inline(p);
 	if (coming && !owes && !pane_has_looks(p) && !is_worth_sending(p, backlog, watched))
 		return false;
 	p->screening.since_ms = 0;
 	note_glance(p);
 	if (!live_start_work(l))
-		return follow_here(p);
-	send_away(p, false);
+		return follow_inline(p);
+	queue_work(p, false);
 	return false;
 }
 
@@ -169,17 +169,17 @@ bool pane_follow(struct pane *p, bool coming, bool watched)
 uint64_t pane_tail(struct pane *p)
 {
 	const struct live *l = &p->live;
-	return live_tail(&p->live, !p->screening.workers || (!l->away && !live_can_lend(l)));
+	return live_tail(&p->live, !p->screening.workers || (!l->lent && !live_can_lend(l)));
 }
 
-const struct screen *pane_screen_here(const struct pane *p)
+const struct screen *pane_unlent_screen(const struct pane *p)
 {
-	return p->live.away ? NULL : p->live.screen;
+	return p->live.lent ? NULL : p->live.screen;
 }
 
 struct glance pane_screen_summary(const struct pane *p)
 {
-	if (!p->live.away)
+	if (!p->live.lent)
 		return glance_at(&p->live);
 	struct glance g = p->screening.left;
 	g.title = g.title ? g.title : "";

@@ -45,14 +45,14 @@ struct screening {
 	uint64_t since_ms;          /* loop time since which output is pending; 0: none is */
 	struct look *looks;         /* looks that wait; see shell/pane/look.h */
 	bool painted_last;          /* the last work_item was a snapshot: process output first */
-	bool paints;                /* the screen is away for a snapshot or a task: */
+	bool paints;                /* the screen is lent for a snapshot or a task: */
 	struct look *painting_look; /* the look that gets it; NULL: it was cancelled */
 	unsigned lines;
 	bool marks;
-	struct look_task *task; /* the task, if it is away for one; owned */
-	bool painted;           /* set by the worker, like `picture`, while the screen is away */
+	struct look_task *task; /* the task, if it is lent for one; owned */
+	bool painted;           /* set by the worker, like `picture`, while the screen is lent */
 	struct picture picture;
-	struct glance left; /* when it was sent away; title and icon are owned */
+	struct glance left; /* when it was lent; title and icon are owned */
 };
 
 /*
@@ -65,7 +65,7 @@ bool pane_follow(struct pane *p, bool coming, bool watched);
 uint64_t pane_tail(struct pane *p);
 
 /* The screen; NULL if it is on a worker (see pane_look()) or if there is none. */
-const struct screen *pane_screen_here(const struct pane *p);
+const struct screen *pane_unlent_screen(const struct pane *p);
 
 /* Properties of the screen, available even while it is on a worker. */
 struct glance pane_screen_summary(const struct pane *p);
@@ -73,15 +73,13 @@ struct glance pane_screen_summary(const struct pane *p);
 /* Whether there is a screen, on the loop or on a worker. */
 bool pane_has_screen(const struct pane *p);
 
-/* Bring the screen back, waiting for the worker. Returns whether it was away. */
+/* Bring the screen back, waiting for the worker. Returns whether it was lent. */
 bool pane_recall_screen(struct pane *p);
 
 /* If the screen waits for a worker with patience, its work_item becomes the next one. */
 void pane_hurry_screen(struct pane *p);
 
-/*
- * Send the screen, which is here, to a worker for a snapshot or a task. patient: see struct work_item.
- */
+/* Lend the screen, which is not lent yet, for a snapshot or a task. patient: see struct work_item. */
 void pane_lend_screen(struct pane *p, bool patient);
 
 /* Recall the screen, cancel all looks and free the screen. */

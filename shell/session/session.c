@@ -98,7 +98,7 @@ static void apply_presence(struct session *s, uint64_t before)
 static void on_modes_seen(void *user)
 {
 	struct session *s = user;
-	const struct screen *screen = pane_screen_here(&s->pane);
+	const struct screen *screen = pane_unlent_screen(&s->pane);
 	if (screen && screen_modes(screen)->focus)
 		session_write(s, s->presence.focused ? FOCUS_IN : FOCUS_OUT, FOCUS_LENGTH);
 }

@@ -205,7 +205,7 @@ static bool is_stable(struct waits *h, const struct wait *w, const struct wait_c
 {
 	const struct pane *p = h->pane;
 	uint64_t since = later_of(h->rows_ms, p->typed_ms) + c->ms;
-	const struct screen *screen = pane_screen_here(p);
+	const struct screen *screen = pane_unlent_screen(p);
 	if (!screen && !wait_is_by_link(w))
 		pane_hurry_screen(h->pane);
 	if (!screen || screen_offset(screen) != wait_head(h))
@@ -276,7 +276,7 @@ bool wait_can_become_true(const struct waits *h, const struct wait *w, const str
 
 void wait_note_rows(struct waits *h)
 {
-	const struct screen *screen = pane_screen_here(h->pane);
+	const struct screen *screen = pane_unlent_screen(h->pane);
 	uint64_t newest = 0;
 	if (!screen)
 		return;

@@ -18,7 +18,7 @@ struct awaited {
 	bool queued;                 /* WAIT_MATCH on the screen, of a link: waits for its turn */
 	struct wait_condition is;
 	struct finder *finder;   /* WAIT_MATCH in the output */
-	bool away;               /* a worker owns finder, settles and lost */
+	bool lent;               /* a worker owns finder, settles and lost */
 	bool settles;            /* match the last line too, though it is incomplete */
 	struct port_watch *port; /* WAIT_PORT, while it is pending; owned */
 	uint64_t lost;           /* bytes that the finder did not get */
@@ -68,7 +68,7 @@ struct waits {
 	bool looking;
 	/* Matching on a worker: */
 	struct work_item work_item;
-	bool away;                                  /* free no condition before it is back */
+	bool lent;                                  /* free no condition before it is back */
 	struct awaited *feeding[WAIT_PATTERNS_MAX]; /* the conditions that the worker has */
 	unsigned feeding_count;
 	uint64_t feed_to;            /* offset */

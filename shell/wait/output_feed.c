@@ -24,14 +24,14 @@ static bool is_unsettled(const struct waits *h, const struct awaited *c)
 bool wait_is_behind(const struct waits *h, const struct awaited *c)
 {
 	return c->finder &&
-		(c->away ||
+		(c->lent ||
 			(!c->finder->found &&
 				(finder_offset(c->finder) < wait_head(h) || is_unsettled(h, c))));
 }
 
 uint64_t wait_settles_at(const struct waits *h, const struct awaited *c)
 {
-	if (c->away || c->finder->found || !is_unsettled(h, c))
+	if (c->lent || c->finder->found || !is_unsettled(h, c))
 		return WAIT_NEVER;
 	return h->pane->life.exited ? 0 : h->pane->output_ms + WAIT_SETTLE_MS;
 }
@@ -39,7 +39,7 @@ uint64_t wait_settles_at(const struct waits *h, const struct awaited *c)
 /* Whether it can be fed, or its last line matched, now. */
 static bool is_due(const struct waits *h, const struct awaited *c)
 {
-	if (!c->finder || c->away || c->finder->found)
+	if (!c->finder || c->lent || c->finder->found)
 		return false;
 	return finder_offset(c->finder) < wait_head(h) || h->now >= wait_settles_at(h, c);
 }
@@ -217,20 +217,20 @@ static void on_work(struct work_item *work_item)
 static void on_back(struct work_item *work_item)
 {
 	struct waits *h = waits_of(work_item);
-	h->away = false;
+	h->lent = false;
 	for (unsigned i = 0; i < h->feeding_count; i++)
-		h->feeding[i]->away = false;
+		h->feeding[i]->lent = false;
 	waits_on_worker_back(h);
 }
 
-static void send_away(struct waits *h, struct workers *workers)
+static void lend_conditions(struct waits *h, struct workers *workers)
 {
 	char link[WAIT_LINK_MAX + 1];
 	choose_turn(h, link);
 	list_due(h, link);
-	h->away = true;
+	h->lent = true;
 	for (unsigned i = 0; i < h->feeding_count; i++)
-		h->feeding[i]->away = true;
+		h->feeding[i]->lent = true;
 	h->work_item.work = on_work;
 	h->work_item.back = on_back;
 	h->work_item.patient = link[0] != '\0';
@@ -240,7 +240,7 @@ static void send_away(struct waits *h, struct workers *workers)
 bool wait_feed(struct waits *h)
 {
 	struct workers *workers = h->pane->screening.workers;
-	if (h->away) {
+	if (h->lent) {
 		if (workers && h->work_item.patient && owners_have_due(h))
 			workers_prioritize(workers, &h->work_item);
 		return true;
@@ -248,7 +248,7 @@ bool wait_feed(struct waits *h)
 	if (!feed_little(h))
 		return false;
 	if (workers) {
-		send_away(h, workers);
+		lend_conditions(h, workers);
 	} else {
 		list_due(h, NULL);
 		feed_slice(h);

@@ -52,7 +52,7 @@ static void note_search(struct waits *h, const struct wait *w, uint64_t began)
 static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
 {
 	struct awaited *c = &w->conditions[i];
-	const struct screen *screen = pane_screen_here(h->pane);
+	const struct screen *screen = pane_unlent_screen(h->pane);
 	if (!screen || c->rows_version == h->rows_version) {
 		if (!screen && !wait_is_by_link(w))
 			pane_hurry_screen(h->pane);
@@ -132,7 +132,7 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 	struct awaited *c = &w->conditions[i];
 	struct finder *f = c->finder;
 	char text[WAIT_TEXT_MAX];
-	if (c->away)
+	if (c->lent)
 		return false; /* checked when the worker is back */
 	uint64_t settles = wait_settles_at(h, c);
 	if (settles > h->now)

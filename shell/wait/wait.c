@@ -85,7 +85,7 @@ void wait_forget(struct wait *w)
 	w->key[0] = '\0';
 	claim_release(&w->claim);
 	leave_queue(w);
-	if (h->away)
+	if (h->lent)
 		return;
 	DL_DELETE(h->all, w);
 	wait_destroy(w);
@@ -108,7 +108,7 @@ void wait_settle(struct wait *w)
 	struct waits *h = w->waits;
 	uint64_t lost = 0;
 	for (unsigned i = 0; i < w->count; i++)
-		if (!w->conditions[i].away && w->conditions[i].lost > lost)
+		if (!w->conditions[i].lent && w->conditions[i].lost > lost)
 			lost = w->conditions[i].lost;
 	w->result.lost = lost;
 	w->result.elapsed_ms = h->now - w->began_ms;
@@ -117,7 +117,7 @@ void wait_settle(struct wait *w)
 	h->pending--;
 	h->kept[wait_is_by_link(w)] += w->key[0] != '\0';
 	leave_queue(w);
-	if (!h->away)
+	if (!h->lent)
 		wait_free_patterns(w);
 	close_ports(w);
 	claim_release(&w->claim);

@@ -36,7 +36,7 @@ static bool may_become_true(const struct waits *h, const struct wait *w)
 /* Whether a pattern has more output to read, or a match that may be typed text. */
 static bool is_unfinished(const struct waits *h, const struct awaited *c)
 {
-	return c->finder && !c->away &&
+	return c->finder && !c->lent &&
 		(c->finder->found || finder_offset(c->finder) < wait_head(h));
 }
 
@@ -120,7 +120,7 @@ void waits_look(struct waits *h)
 	if (h->closed)
 		return; /* a waiter has deleted the session */
 	sweep_waits(h);
-	if (more && !h->away)
+	if (more && !h->lent)
 		h->look_soon(h->user);
 	arm_timer(h);
 }
@@ -195,9 +195,9 @@ void waits_close(struct waits *h)
 		call_gone(w);
 		claim_release(&w->claim);
 	}
-	if (h->away) {
+	if (h->lent) {
 		workers_cancel(h->pane->screening.workers, &h->work_item);
-		h->away = false; /* all is freed in on_closed() */
+		h->lent = false; /* all is freed in on_closed() */
 	}
 	h->closed = true;
 	uv_close((uv_handle_t *)&h->timer, on_closed);

@@ -28,7 +28,7 @@ static json_t *statuses_json(const struct block *b)
 static json_t *line_json(const struct session *s, const struct block *b,
 	bool (*find)(const struct block *b, const struct screen *screen, uint64_t *ret_line))
 {
-	const struct screen *screen = pane_screen_here(&s->pane);
+	const struct screen *screen = pane_unlent_screen(&s->pane);
 	uint64_t line;
 	return screen && find(b, screen, &line) ? json_integer((json_int_t)line) : json_null();
 }

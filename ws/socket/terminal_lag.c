@@ -69,7 +69,7 @@ static unsigned refill_lines(const struct terminal *t)
  */
 static bool sees_screen_first(const struct terminal *t)
 {
-	const struct screen *screen = pane_screen_here(&t->session->pane);
+	const struct screen *screen = pane_unlent_screen(&t->session->pane);
 	unsigned lines = t->lines;
 	if (screen && screen_scrollback(screen) < lines)
 		lines = screen_scrollback(screen);

@@ -271,7 +271,7 @@ static bool add_mouse(struct keystrokes *k, const json_t *body)
 
 static struct screen_modes modes_of(const struct session *s)
 {
-	const struct screen *screen = pane_screen_here(&s->pane);
+	const struct screen *screen = pane_unlent_screen(&s->pane);
 	return screen ? *screen_modes(screen) : (struct screen_modes){0};
 }
 

@@ -64,7 +64,7 @@ static void reply_no_screen(struct request *r, const struct session *s)
 
 static const struct screen *find_screen(struct request *r, const struct session *s)
 {
-	const struct screen *screen = pane_screen_here(&s->pane);
+	const struct screen *screen = pane_unlent_screen(&s->pane);
 	if (!screen)
 		reply_no_screen(r, s);
 	return screen;

@@ -8,7 +8,7 @@
 #include "shell/session/session.h"
 #include "ws/request.h"
 
-/* Wait until pane_screen_here() has all output up to now. Without a screen, do not wait. */
+/* Wait until pane_unlent_screen() has all output up to now. Without a screen, do not wait. */
 void with_screen(
 	struct request *r, struct session *s, void (*handle)(struct request *r, struct session *s));
 

@@ -828,15 +828,15 @@ Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
 
 static void work_on_worker(struct live *l)
 {
-	cr_assert(l->away);
+	cr_assert(l->lent);
 	live_work(l);
 	live_take_back(l);
-	cr_assert_not(l->away);
+	cr_assert_not(l->lent);
 }
 
-TestSuite(live_away, .init = set_up, .fini = tear_down);
+TestSuite(live_lent, .init = set_up, .fini = tear_down);
 
-Test(live_away, draws_output)
+Test(live_lent, draws_output)
 {
 	memory_ring_say(&f.ring, "one\r\n\033]0;title\atwo\a");
 	feed(expected, "one\r\n\033]0;title\atwo\a");
@@ -852,7 +852,7 @@ Test(live_away, draws_output)
 	cr_assert_not(live_start_work(&f.s.live), "no work is left");
 }
 
-Test(live_away, stops_at_the_next_query)
+Test(live_lent, stops_at_the_next_query)
 {
 	memory_ring_say(&f.ring, "one\033[6ntwo\033[6n");
 	consume(&f.s);
@@ -868,7 +868,7 @@ Test(live_away, stops_at_the_next_query)
 	cr_assert_not(live_has_query(&f.s.live, 100));
 }
 
-Test(live_away, stops_at_the_next_size)
+Test(live_lent, stops_at_the_next_size)
 {
 	memory_ring_say(&f.ring, "before");
 	memory_ring_resize(&f.ring, 10, 20);
@@ -885,7 +885,7 @@ Test(live_away, stops_at_the_next_size)
 	expect_same(f.s.live.screen, expected);
 }
 
-Test(live_away, stops_soon_after_a_recall)
+Test(live_lent, stops_soon_after_a_recall)
 {
 	memory_ring_say(&f.ring, "some text");
 	consume(&f.s);
@@ -896,7 +896,7 @@ Test(live_away, stops_soon_after_a_recall)
 	cr_assert_eq(screen_offset(live_screen(&f.s.live)), 9);
 }
 
-Test(live_away, works_only_on_output_from_before_its_start)
+Test(live_lent, works_only_on_output_from_before_its_start)
 {
 	memory_ring_say(&f.ring, "first");
 	consume(&f.s);
@@ -926,7 +926,7 @@ static void print_on_worker(size_t bytes)
 	work_on_worker(l);
 }
 
-Test(live_away, checkpoint_is_written_on_the_worker)
+Test(live_lent, checkpoint_is_written_on_the_worker)
 {
 	struct live *l = &f.s.live;
 	print_on_worker(HALF - 64);
@@ -941,7 +941,7 @@ Test(live_away, checkpoint_is_written_on_the_worker)
 	expect_same(live_screen(&other.live), l->screen);
 }
 
-Test(live_away, checkpoint_that_is_due_is_a_job_of_its_own)
+Test(live_lent, checkpoint_that_is_due_is_a_job_of_its_own)
 {
 	struct live *l = &f.s.live;
 	for (size_t done = 0; done < HALF; done += 8)
@@ -958,7 +958,7 @@ Test(live_away, checkpoint_that_is_due_is_a_job_of_its_own)
 	cr_assert_eq(live_tail(l, false), HALF);
 }
 
-Test(live_away, old_lines_are_frozen_if_requested)
+Test(live_lent, old_lines_are_frozen_if_requested)
 {
 	start(&other, true, NULL, 5000);
 	struct live *l = &other.live;
@@ -985,7 +985,7 @@ Test(live_away, old_lines_are_frozen_if_requested)
 	cr_assert_not(live_can_freeze(l));
 }
 
-Test(live_away, output_of_an_earlier_server_is_drawn_on_the_loop)
+Test(live_lent, output_of_an_earlier_server_is_drawn_on_the_loop)
 {
 	memory_ring_say(&f.ring, "\033[6n");
 	start(&other, true, NULL, SCROLLBACK);
@@ -996,7 +996,7 @@ Test(live_away, output_of_an_earlier_server_is_drawn_on_the_loop)
 	expect_recorded(&other, "", "");
 }
 
-Test(live_away, splits_make_no_difference)
+Test(live_lent, splits_make_no_difference)
 {
 	struct random r = {.state = 77};
 	struct live *l = &f.s.live;

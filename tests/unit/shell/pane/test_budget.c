@@ -79,7 +79,7 @@ static void print_lines(unsigned pane, unsigned lines, bool watched)
 
 static const struct screen *screen(unsigned pane)
 {
-	return pane_screen_here(&m[pane].pane);
+	return pane_unlent_screen(&m[pane].pane);
 }
 
 static bool all_are_trimmed(void)
@@ -148,8 +148,8 @@ Test(budget, lines_are_trimmed_on_a_worker)
 	pane_follow(&m[1].pane, false, false);
 	cr_assert_gt(budget.asked, 0);
 	pane_follow(&m[0].pane, false, false);
-	cr_assert(m[0].pane.live.away);
-	cr_assert(LOOP_UNTIL(&m[0].loop, all_are_trimmed() && !m[0].pane.live.away));
+	cr_assert(m[0].pane.live.lent);
+	cr_assert(LOOP_UNTIL(&m[0].loop, all_are_trimmed() && !m[0].pane.live.lent));
 	cr_assert_gt(screen_dropped(screen(0)), 0);
 	cr_assert_leq(budget.used, budget.limit);
 }

@@ -66,15 +66,15 @@ static uint64_t head(void)
 
 static bool is_idle(void)
 {
-	return !m.pane.live.away && live_backlog(&m.pane.live) == 0;
+	return !m.pane.live.lent && live_backlog(&m.pane.live) == 0;
 }
 
 Test(screening, little_output_is_drawn_at_once)
 {
 	memory_pane_say(&m, "little\033[6n");
 	cr_assert_not(pane_follow(&m.pane, false, true));
-	cr_assert_not(m.pane.live.away);
-	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), head());
+	cr_assert_not(m.pane.live.lent);
+	cr_assert_eq(screen_offset(pane_unlent_screen(&m.pane)), head());
 	cr_assert_str_eq(replies, "\033[1;7R");
 }
 
@@ -82,23 +82,23 @@ Test(screening, much_output_is_drawn_on_a_worker)
 {
 	print_much(MUCH);
 	cr_assert_not(pane_follow(&m.pane, false, true));
-	cr_assert(m.pane.live.away);
-	cr_assert_null(pane_screen_here(&m.pane));
+	cr_assert(m.pane.live.lent);
+	cr_assert_null(pane_unlent_screen(&m.pane));
 	cr_assert(pane_has_screen(&m.pane));
 	print_much(MUCH); /* drawn by the next job */
 	cr_assert(LOOP_UNTIL(&m.loop, is_idle()));
 	cr_assert_geq(turns, 1);
-	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), head());
+	cr_assert_eq(screen_offset(pane_unlent_screen(&m.pane)), head());
 }
 
 Test(screening, output_is_collected_while_more_comes)
 {
 	print_much(MUCH);
 	cr_assert_not(pane_follow(&m.pane, true, true));
-	cr_assert_not(m.pane.live.away);
+	cr_assert_not(m.pane.live.lent);
 	print_much(m.pane.held.link.ring.bytes.size / SCREENING_SHARE);
 	cr_assert_not(pane_follow(&m.pane, true, true));
-	cr_assert(m.pane.live.away);
+	cr_assert(m.pane.live.lent);
 }
 
 Test(screening, old_output_is_not_collected_longer)
@@ -107,7 +107,7 @@ Test(screening, old_output_is_not_collected_longer)
 	uv_update_time(&m.loop);
 	bool gone = false;
 	cr_assert(UNTIL((uv_update_time(&m.loop), pane_follow(&m.pane, true, true),
-		gone = m.pane.live.away, gone)));
+		gone = m.pane.live.lent, gone)));
 }
 
 Test(screening, summary_does_not_change_while_a_worker_draws)
@@ -120,14 +120,14 @@ Test(screening, summary_does_not_change_while_a_worker_draws)
 	memory_pane_say(&m, "\033]2;after\a\033]1;icon\a\033[?1049l");
 	print_much(MUCH);
 	pane_follow(&m.pane, false, true);
-	cr_assert(m.pane.live.away);
-	struct glance away = pane_screen_summary(&m.pane);
-	cr_assert(away.exists && away.alternate);
-	cr_assert_str_eq(away.title, "before");
-	cr_assert_str_eq(away.icon, "");
-	cr_assert_eq(away.version, before.version);
-	cr_assert_eq(away.resume, before.resume);
-	cr_assert_gt(away.memory, 0);
+	cr_assert(m.pane.live.lent);
+	struct glance lent = pane_screen_summary(&m.pane);
+	cr_assert(lent.exists && lent.alternate);
+	cr_assert_str_eq(lent.title, "before");
+	cr_assert_str_eq(lent.icon, "");
+	cr_assert_eq(lent.version, before.version);
+	cr_assert_eq(lent.resume, before.resume);
+	cr_assert_gt(lent.memory, 0);
 	cr_assert(LOOP_UNTIL(&m.loop, is_idle()));
 	struct glance after = pane_screen_summary(&m.pane);
 	cr_assert(after.exists && !after.alternate);
@@ -142,7 +142,7 @@ Test(screening, query_is_answered_before_later_output)
 	memory_pane_say(&m, "\033[6n");
 	print_much(MUCH);
 	cr_assert(LOOP_UNTIL(&m.loop,
-		(m.pane.live.away ? 0 : pane_follow(&m.pane, true, true), *replies != '\0')));
+		(m.pane.live.lent ? 0 : pane_follow(&m.pane, true, true), *replies != '\0')));
 	cr_assert_str_eq(replies, "\033[1;1R");
 }
 
@@ -156,7 +156,7 @@ Test(screening, checkpoint_is_written_after_drawing_on_the_loop)
 	cr_assert(pane_follow(&m.pane, false, true), "work is left");
 	cr_assert_str_eq(replies, "\033[24;41R");
 	cr_assert_not(pane_follow(&m.pane, false, true));
-	cr_assert(m.pane.live.away);
+	cr_assert(m.pane.live.lent);
 	cr_assert(LOOP_UNTIL(&m.loop, is_idle()));
 	cr_assert_eq(m.pane.live.checkpoints + m.pane.live.checkpoint_failures, 1);
 	cr_assert_geq(pane_tail(&m.pane), size / 2);
@@ -167,7 +167,7 @@ Test(screening, tail_is_not_beyond_a_workers_output)
 	print_much(MUCH);
 	uint64_t before = pane_tail(&m.pane);
 	pane_follow(&m.pane, false, true);
-	cr_assert(m.pane.live.away);
+	cr_assert(m.pane.live.lent);
 	cr_assert_eq(pane_tail(&m.pane), before);
 }
 
@@ -175,7 +175,7 @@ Test(screening, closes_while_a_worker_draws)
 {
 	print_much(MUCH);
 	pane_follow(&m.pane, false, true);
-	cr_assert(m.pane.live.away);
+	cr_assert(m.pane.live.lent);
 }
 
 Test(screening, without_workers_all_is_drawn_on_the_loop)
@@ -184,7 +184,7 @@ Test(screening, without_workers_all_is_drawn_on_the_loop)
 	m.pane.screening.workers = NULL;
 	print_much(MUCH);
 	while (pane_follow(&m.pane, true, true))
-		cr_assert_not(m.pane.live.away);
+		cr_assert_not(m.pane.live.lent);
 	cr_assert(is_idle());
 	m.pane.screening.workers = workers;
 }
@@ -201,8 +201,8 @@ static void on_seen(void *user)
 {
 	struct fixture_look *o = user;
 	o->seen++;
-	cr_assert_not(m.pane.live.away);
-	o->offset = screen_offset(pane_screen_here(&m.pane));
+	cr_assert_not(m.pane.live.lent);
+	o->offset = screen_offset(pane_unlent_screen(&m.pane));
 }
 
 static void on_gone(void *user)
@@ -235,7 +235,7 @@ Test(screening, small_look_is_immediate)
 	struct fixture_look o;
 	memory_pane_say(&m, "little");
 	cr_assert(look(&o, (struct look){.paints = true}));
-	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), head());
+	cr_assert_eq(screen_offset(pane_unlent_screen(&m.pane)), head());
 	cr_assert_eq(o.look.picture.offset, head());
 	cr_assert_gt(o.look.picture.snapshot.length, 0);
 	cr_assert_eq(o.look.picture.cols, 80);
@@ -249,7 +249,7 @@ Test(screening, look_waits_until_the_output_is_drawn)
 	print_much(MUCH);
 	cr_assert_not(look(&first, (struct look){0}));
 	pane_follow(&m.pane, true, false);
-	cr_assert(m.pane.live.away, "a waiting look stops collecting");
+	cr_assert(m.pane.live.lent, "a waiting look stops collecting");
 	print_much(MUCH);
 	cr_assert_not(look(&second, (struct look){.paints = true, .lines = 10}));
 	cr_assert(LOOP_UNTIL(&m.loop, second.seen > 0));
@@ -269,7 +269,7 @@ Test(screening, older_screen_can_be_enough)
 	pane_follow(&m.pane, false, true);
 	print_much(MUCH);
 	cr_assert(look(&o, (struct look){.enough = prompt}));
-	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), prompt);
+	cr_assert_eq(screen_offset(pane_unlent_screen(&m.pane)), prompt);
 	cr_assert_not(look(&o, (struct look){.enough = prompt + 1}));
 	cr_assert(LOOP_UNTIL(&m.loop, o.seen > 0));
 }
@@ -280,7 +280,7 @@ Test(screening, large_snapshot_is_painted_on_a_worker)
 	make_history();
 	cr_assert_not(look(&o, (struct look){.paints = true, .lines = LINES}));
 	pane_follow(&m.pane, false, true);
-	cr_assert(m.pane.live.away);
+	cr_assert(m.pane.live.lent);
 	cr_assert_eq(o.seen, 0);
 	print_much(MUCH); /* not part of the snapshot */
 	cr_assert(LOOP_UNTIL(&m.loop, o.seen > 0));

@@ -209,7 +209,7 @@ Test(wait, match_is_reported_while_another_search_runs)
 	memory_pane_say(&w.memory, "ready\r\n");
 	print_much();
 	check();
-	cr_expect(w.waits->away);
+	cr_expect(w.waits->lent);
 	uint64_t before = w.waits->feed_to;
 	print_much(); /* printed during the search, so more is left afterwards */
 	cr_assert(LOOP_UNTIL(&w.memory.loop, w.waits->feed_to != before));

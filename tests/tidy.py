@@ -73,15 +73,15 @@ def find_recent(sources):
     """The RECENT of them that were changed last, themselves or their headers; all without a complete history."""
     if run_git("rev-parse", "--is-shallow-repository").strip() != "false":
         return set(sources)
-    known, found = set(sources), {}
+    known, found = set(sources), set()
     changed = run_git("diff", "--name-only", "HEAD") + run_git("log", "--format=", "--name-only")
     for path in changed.split("\n"):
         source = re.sub(r"\.h$", ".c", path)
         if source in known:
-            found[source] = True
+            found.add(source)
             if len(found) == RECENT:
                 break
-    return set(found)
+    return found
 
 
 class Cache:

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-#define FOLLOW_HERE (SCREENING_STEP_CELLS * 4)
+#define FOLLOW_INLINE_CELLS (SCREENING_STEP_CELLS * 4)
 
 /* Whether the screen has the output asked for, except an incomplete sequence at the end. */
 static bool is_reached(const struct pane *p, const struct look *look)
@@ -92,7 +92,7 @@ static void follow_little(struct pane *p)
 	if (!p->screening.workers)
 		live_screen(&p->live);
 	else if (!p->live.lent && live_backlog(&p->live) <= SCREENING_INLINE_MAX)
-		live_follow(&p->live, FOLLOW_HERE);
+		live_follow(&p->live, FOLLOW_INLINE_CELLS);
 }
 
 bool pane_look(struct pane *p, struct look *look)

@@ -111,8 +111,8 @@ void pane_lend_screen(struct pane *p, bool patient)
 	queue_work(p, patient);
 }
 
-/* Whether pending output is so much or so old that it should be sent to a worker. */
-static bool is_worth_sending(struct pane *p, uint64_t backlog, bool watched)
+/* Whether pending output is so much or so old that it should be lent to a worker. */
+static bool is_worth_lending(struct pane *p, uint64_t backlog, bool watched)
 {
 	uint64_t now = pane_now(p);
 	if (p->screening.since_ms == 0)
@@ -146,7 +146,7 @@ static bool follow(struct pane *p, bool coming, bool watched)
 	if (!p->screening.workers || (backlog <= SCREENING_INLINE_MAX && !owes) ||
 		live_has_query(l, SCREENING_QUERY_INLINE_MAX))
 		return follow_inline(p);
-	if (coming && !owes && !pane_has_looks(p) && !is_worth_sending(p, backlog, watched))
+	if (coming && !owes && !pane_has_looks(p) && !is_worth_lending(p, backlog, watched))
 		return false;
 	p->screening.since_ms = 0;
 	note_glance(p);

@@ -4,11 +4,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { kill } from './lib/proc.mjs';
+import { inSandboxes } from './lib/server.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 /** Sandboxes have no /dev/fuse. */
-const skip = existsSync('/dev/fuse') && process.env.RINGSIDE_ISOLATED !== '1' ? false : 'there is no /dev/fuse';
+const skip = existsSync('/dev/fuse') && !inSandboxes ? false : 'there is no /dev/fuse';
 const mounts = (below) => readFileSync('/proc/self/mountinfo', 'utf8').split('\n').map((line) => line.split(' '))
 	.map((words) => ({ at: words[4]?.replaceAll('\\040', ' '), kind: words[words.indexOf('-') + 1] })).filter(({ at }) => at?.startsWith(`${below}/`));
 const overlays = (below) => mounts(below).filter(({ kind }) => kind === 'fuse.fuse-overlayfs').map(({ at }) => at);

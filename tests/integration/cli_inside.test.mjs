@@ -4,15 +4,14 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { request } from './lib/api.mjs';
 import { cli, socketOf } from './lib/cli.mjs';
-import { binaries, scenario } from './lib/server.mjs';
+import { binaries, inSandboxes, scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const USAGE = 2, FAILED = 125;
-const noSandboxes = process.env.RINGSIDE_ISOLATED === '1';
 
-shared('it finds its server and its session', { skip: noSandboxes && 'a sandbox hides the socket' }, async (server) => {
+shared('it finds its server and its session', { skip: inSandboxes && 'a sandbox hides the socket' }, async (server) => {
 	await server.session({ id: 'box' });
 	const inside = async (words) => {
 		const { code, stdout, stderr } = await cli(server, ['exec', '--pipes', '--env', `PATH=${binaries}:${process.env.PATH}`, 'box', words]);
@@ -97,7 +96,7 @@ shared('url and token', async (server) => {
 });
 
 scenario('in a sandbox that hides the socket it says so', {
-	args: ['--isolate'], skip: noSandboxes, ordinary: true,
+	args: ['--isolate'], skip: inSandboxes, ordinary: true,
 }, async (server) => {
 	await server.api.open({ id: 'box' });
 	const bound = path.join(binaries, 'ringside');

@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { inSandboxes } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { shared } from './lib/together.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const id = 's';
+const alike = inSandboxes && 'the same in a sandbox as outside';
 
 /** Run a command; resolves with the exec. */
 async function exec(server, command, fields = {}, { session = id } = {}) {
@@ -82,7 +84,7 @@ const cases = [
 	['! true', 1, ''],
 ];
 
-shared('every odd command: status, output, range', { timeout: 100_000 }, async (server) => {
+shared('every odd command: status, output, range', { skip: alike, timeout: 100_000 }, async (server) => {
 	await server.session({ id, cols: 100, rows: 30 });
 	for (const [command, status, output, more = {}] of cases) {
 		const e = await exec(server, command, { format: 'raw', maxOutput: 1 << 20, history: more.history });
@@ -101,7 +103,7 @@ shared('every odd command: status, output, range', { timeout: 100_000 }, async (
 	}
 });
 
-shared('during a search of the history', async (server) => {
+shared('during a search of the history', { skip: alike }, async (server) => {
 	await server.session({ id });
 	const { offset } = await server.api.get(id);
 	await server.api.input(id, 'begun \x12ech');
@@ -113,7 +115,7 @@ shared('during a search of the history', async (server) => {
 	await server.api.input(id, '\x15');
 });
 
-shared('commands stay out of the history unless a session keeps them', async (server) => {
+shared('commands stay out of the history unless a session keeps them', { skip: alike }, async (server) => {
 	const file = path.join(server.cwd, 'history');
 	server.startup(`PS1='$ '\nHISTFILE=${file}\n`);
 	await server.session({ id });
@@ -159,7 +161,7 @@ shared('commands stay out of the history unless a session keeps them', async (se
 	}
 });
 
-shared('it looks typed, is in the history, and a half-typed line is restored', async (server) => {
+shared('it looks typed, is in the history, and a half-typed line is restored', { skip: alike }, async (server) => {
 	const { api } = server;
 	await server.session({ id, cols: 60, rows: 20, history: true });
 	await exec(server, "PS1='> '; clear");
@@ -301,7 +303,7 @@ shared('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and programs that ignor
 });
 
 // Signals between a fork and an exec are lost; a late one hits the next command.
-shared('interrupted at any moment, on a busy machine', { timeout: 120_000 }, async (server) => {
+shared('interrupted at any moment, on a busy machine', { skip: alike, timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	const busy = [1, 2].map(() => spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }));
 	const over = (e) => until(() => `the end of ${JSON.stringify(e)}`, async () => (e = await find(server, e.id)).state === 'done' && e);
@@ -328,7 +330,7 @@ shared('interrupted at any moment, on a busy machine', { timeout: 120_000 }, asy
 });
 
 // Two signals for one command: the second interrupts the prompt hook, which bash then runs again.
-shared('interrupted while the shell reports the end of a command', async (server) => {
+shared('interrupted while the shell reports the end of a command', { skip: alike }, async (server) => {
 	await server.session({ id });
 	for (const at of ['133;D;', 'declare -px']) {
 		await exec(server, `set -T; armed=; trap '[[ -n $armed && $BASH_COMMAND == *"${at}"* ]] && armed= && kill -INT $$' DEBUG`);
@@ -342,7 +344,7 @@ shared('interrupted while the shell reports the end of a command', async (server
 	}
 });
 
-shared('busy: an incomplete line', async (server) => {
+shared('busy: an incomplete line', { skip: alike }, async (server) => {
 	const { api } = server;
 	await server.session({ id });
 	await api.input(id, 'for i in 1 2; do\r');
@@ -381,7 +383,7 @@ shared('in a fork of the shell: its directory, environment, functions and aliase
 	assert.doesNotMatch((await rows(server)).join('\n'), /hello you|__rs/);
 });
 
-shared('in a fork of a busy shell with many variables: those exported at its last prompt', { timeout: 60_000 }, async (server) => {
+shared('in a fork of a busy shell with many variables: those exported at its last prompt', { skip: alike, timeout: 60_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id });
 	const forked = async (command, about) => {
@@ -422,7 +424,7 @@ shared('the shell ends: exit, exec, set -e', { timeout: 60_000 }, async (server)
 	assert.equal((await exec(server, 'echo alive')).output, 'alive\n');
 });
 
-shared('long commands, and commands of many lines', async (server) => {
+shared('long commands, and commands of many lines', { skip: alike }, async (server) => {
 	await server.session({ id });
 	const long = `: ${'x'.repeat(200_000)}; echo end`;
 	const e = await exec(server, long);
@@ -478,7 +480,7 @@ shared('a command and its result outlive the server', { timeout: 90_000 }, async
 	assert.equal((await exec(server, 'echo and on')).output, 'and on\n');
 });
 
-shared('a lot of output: the head and the tail', { timeout: 120_000 }, async (server) => {
+shared('a lot of output: the head and the tail', { skip: alike, timeout: 120_000 }, async (server) => {
 	const bytes = times(8e6, 100e6); // more than the ring holds
 	await server.session({ id });
 	const e = await exec(server, `yes "$(printf %099d 7)" | head -c ${bytes}; echo; echo the end`, { streams: 'pipes', stdin: null });

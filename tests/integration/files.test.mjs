@@ -10,12 +10,11 @@ import { eventsOf, joined } from '../sandbox/sdk.mjs';
 import { openBinary } from './lib/other_user.mjs';
 import { RawClient } from './lib/client.mjs';
 import { noSandboxes } from './lib/sandboxes.mjs';
-import { scenario } from './lib/server.mjs';
+import { inSandboxes, scenario } from './lib/server.mjs';
 import { long, times } from './lib/soak.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
-const inSandboxes = process.env.RINGSIDE_ISOLATED === '1';
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/;
 const limit = 32 << 20;
 

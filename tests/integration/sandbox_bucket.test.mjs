@@ -7,12 +7,12 @@ import path from 'node:path';
 import { after } from 'node:test';
 import { namespaceOf } from '../sandbox/local.mjs';
 import { sdk } from '../sandbox/sdk.mjs';
-import { scenario } from './lib/server.mjs';
+import { inSandboxes, scenario } from './lib/server.mjs';
 import { Store } from './lib/store.mjs';
 import { until } from './lib/until.mjs';
 
 /** Sandboxes have no /dev/fuse. */
-const skip = existsSync('/dev/fuse') && process.env.RINGSIDE_ISOLATED !== '1' ? false : 'there is no /dev/fuse';
+const skip = existsSync('/dev/fuse') && !inSandboxes ? false : 'there is no /dev/fuse';
 const credentials = { accessKeyId: 'KEY5ec7e7', secretAccessKey: 'SECRET5ec7e7' };
 const mountsBelow = (dir) => readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter((line) => line.includes(` ${dir}/`));
 const passwords = () => readdirSync('/tmp').filter((name) => name.startsWith('.passwd-s3fs-'));

@@ -9,7 +9,7 @@ import { Group, noGroups } from './lib/groups.mjs';
 import { asUser, openBinary } from './lib/other_user.mjs';
 import { isAlive } from './lib/proc.mjs';
 import { noSandboxes } from './lib/sandboxes.mjs';
-import { scenario } from './lib/server.mjs';
+import { inSandboxes, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const name = 'daemon';
@@ -17,7 +17,7 @@ const name = 'daemon';
 /** false, or why the tests are skipped: the value for `skip`. */
 function findReason() {
 	if (process.getuid() !== 0) return 'only root may start what is another user\'s';
-	if (process.env.RINGSIDE_ISOLATED === '1') return 'root owns the sandboxes of these tests';
+	if (inSandboxes) return 'root owns the sandboxes of these tests';
 	return false;
 }
 const skip = findReason();

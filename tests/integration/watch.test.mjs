@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync,
 import http from 'node:http';
 import path from 'node:path';
 import { openBinary } from './lib/other_user.mjs';
-import { scenario } from './lib/server.mjs';
+import { inSandboxes, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { shared } from './lib/together.mjs';
@@ -150,7 +150,6 @@ shared('the end of the root, and directories that cannot be watched', async (ser
 		await refused({ path: '.', since }, 400, 'VALIDATION_FAILED', '/api/watch/check');
 });
 
-const inSandboxes = process.env.RINGSIDE_ISOLATED === '1';
 const noUser = process.getuid() !== 0 ? 'only root may start what is another user\'s' : inSandboxes && 'root owns the sandboxes of these tests';
 
 scenario('with a session user only files that the user may see are watched', { skip: noUser, start: false }, async (server) => {

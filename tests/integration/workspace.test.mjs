@@ -7,10 +7,9 @@ import path from 'node:path';
 import { everyTransport } from '../sandbox/local.mjs';
 import { eventsOf, joined } from '../sandbox/sdk.mjs';
 import { noSandboxes } from './lib/sandboxes.mjs';
-import { scenario } from './lib/server.mjs';
+import { inSandboxes, scenario } from './lib/server.mjs';
 import { shared } from './lib/together.mjs';
 
-const inSandboxes = process.env.RINGSIDE_ISOLATED === '1';
 const skip = inSandboxes ? 'sandboxes may not contain the workspace' : existsSync('/workspace') ? 'this machine has a /workspace' : false;
 const sessionless = '__DISABLE_SESSION__';
 

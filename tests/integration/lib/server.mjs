@@ -20,8 +20,8 @@ export const binary = path.join(binaries, 'ringside');
 const sanitizerReport = /ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |Assertion .* failed/;
 const kept = 4 << 20;
 /** Whether everything that servers start is in a sandbox (--isolate). */
-const isolated = process.env.RINGSIDE_ISOLATED === '1';
-const noSandboxes = isolated && (await import('./sandboxes.mjs')).noSandboxes; // looking for them starts a program
+export const inSandboxes = process.env.RINGSIDE_ISOLATED === '1';
+const noSandboxes = inSandboxes && (await import('./sandboxes.mjs')).noSandboxes; // looking for them starts a program
 const alive = new Set();
 
 /** Give a directory and its contents to a user. */
@@ -68,13 +68,13 @@ export class Server {
 		if (args) this.options.args = args;
 		const listeners = listen ?? (this.port ? [`127.0.0.1:${this.port}`]
 			: this.options.listen ?? ['127.0.0.1:0']);
-		const ordinary = (isolated || this.options.ordinary) && process.getuid() === 0;
+		const ordinary = (inSandboxes || this.options.ordinary) && process.getuid() === 0;
 		if (ordinary) chownTree(this.root, ordinaryUser);
 		const command = [
 			...this.options.prefix ?? [], ...(ordinary ? [...asUser(ordinaryUser), openBinary()] : [this.options.binary ?? binary]), 'serve',
 			...listeners.flatMap((listener) => ['--listen', listener]),
 			'--runtime-dir', this.dir,
-			...(isolated ? ['--isolate=home', '--share-net', '--bind', this.root] : []),
+			...(inSandboxes ? ['--isolate=home', '--share-net', '--bind', this.root] : []),
 			...this.options.args ?? [],
 		];
 		const child = spawn(command[0], command.slice(1), {
@@ -320,7 +320,7 @@ process.on('SIGINT', abandon);
 
 /** Why tests are skipped in this run, or false; see scenario(). */
 export const skipReason = ({ memory = false, pids = false } = {}) => (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it does not measure memory')
-	|| noSandboxes || (isolated && pids && 'pids differ in a sandbox');
+	|| noSandboxes || (inSandboxes && pids && 'pids differ in a sandbox');
 
 /**
  * A test with a new server. options: those of Server, and timeout (ms), skip, start (false: the body starts it), mayHaveDied

@@ -7,11 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static inline json_t *json_of(const char *text)
+/* A copy of a text with " instead of ', which the caller frees. */
+static inline char *json_quoted(const char *text)
 {
 	char *copy = strdup(text);
 	for (char *at = copy; (at = strchr(at, '\''));)
 		*at = '"';
+	return copy;
+}
+
+static inline json_t *json_of(const char *text)
+{
+	char *copy = json_quoted(text);
 	json_t *value = json_loads(copy, JSON_DECODE_ANY, NULL);
 	cr_assert_not_null(value, "%s", text);
 	free(copy);

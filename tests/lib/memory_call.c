@@ -94,10 +94,7 @@ struct call *memory_api_ask(const struct ask *ask)
 
 static struct call *begin(const char *line, const char *body, enum asker by)
 {
-	char *text = body ? strdup(body) : NULL;
-	for (char *at = text; at && *at; at++)
-		if (*at == '\'')
-			*at = '"';
+	char *text = body ? json_quoted(body) : NULL;
 	struct call *c = memory_api_ask(&(struct ask){.line = line, .body = text, .by = by});
 	free(text);
 	return c;

@@ -224,9 +224,7 @@ static void settle(void)
 /* Apostrophes are sent as quotation marks. */
 static void send_text(const char *text)
 {
-	char *copy = strdup(text);
-	for (char *at = copy; (at = strchr(at, '\''));)
-		*at = '"';
+	char *copy = json_quoted(text);
 	p->text(c, copy, strlen(copy));
 	settle();
 	free(copy);

@@ -1,7 +1,9 @@
 /* One session: showing, renaming, size, signals, input, output, deleting. */
+#include "tests/lib/json_text.h"
 #include "tests/lib/memory_api.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -64,13 +66,10 @@ static const struct {
 /* Send request i, whose body has ' for ". */
 static struct call *send_as(size_t i, enum asker by, const char *only)
 {
-	char body[256] = "";
-	for (size_t n = 0; requests[i].body && (body[n] = requests[i].body[n]); n++)
-		body[n] = body[n] == '\'' ? '"' : body[n];
-	struct call *c = memory_api_ask(&(struct ask){.line = requests[i].line,
-		.body = requests[i].body ? body : NULL,
-		.by = by,
-		.only = only});
+	char *body = requests[i].body ? json_quoted(requests[i].body) : NULL;
+	struct call *c = memory_api_ask(
+		&(struct ask){.line = requests[i].line, .body = body, .by = by, .only = only});
+	free(body);
 	call_await(c);
 	return c;
 }

@@ -29,12 +29,6 @@ static void close_all(void)
 
 TestSuite(api_mcp_subscriptions, .init = open_all, .fini = close_all, .timeout = 60);
 
-static void print(const char *session)
-{
-	memory_holder_say(memory_api_holder(session), "more");
-	memory_api_settle();
-}
-
 /* The next notification of this scope's client: "" if none. */
 static const char *read_notice(const char *scope)
 {
@@ -59,11 +53,11 @@ Test(api_mcp_subscriptions, first_change_is_reported_at_once_and_later_ones_toge
 {
 	cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0);
 	cr_expect_str_eq(read_notice("a"), "", "nothing has changed");
-	print("s");
+	memory_api_print("s", "more");
 	cr_expect_str_eq(read_notice("a"), "ringside://session/s/screen");
 	uint64_t first = uv_now(&own_clock);
 	for (int i = 0; i < 3; i++) {
-		print("s");
+		memory_api_print("s", "more");
 		cr_expect_str_eq(read_notice("a"), "");
 	}
 	pass(first, MCP_UPDATED_MS);
@@ -82,10 +76,10 @@ Test(api_mcp_subscriptions, clients_get_their_own_subscriptions_only)
 	cr_assert_eq(mcp_subscribe(&mcp, "b", &owner, &screen), 0);
 	cr_assert_eq(mcp_subscribe(&mcp, "b", &owner, &other), 0);
 	cr_expect_eq(mcp.subscriptions.count, 3);
-	print("s");
+	memory_api_print("s", "more");
 	cr_expect_str_eq(read_notice("a"), "ringside://session/s/screen");
 	cr_expect_str_eq(read_notice("b"), "ringside://session/s/screen");
-	print("other");
+	memory_api_print("other", "more");
 	cr_expect_str_eq(read_notice("a"), "");
 	cr_expect_str_eq(read_notice("b"), "ringside://session/other/screen",
 		"one does not hold up another");
@@ -137,7 +131,7 @@ Test(api_mcp_subscriptions, oldest_client_of_a_link_is_removed_beyond_the_limit)
 	}
 	cr_expect_eq(
 		mcp.subscriptions.count, 1 + MCP_SUBSCRIPTIONS_LINK - MCP_SUBSCRIPTIONS_MAX + 1);
-	print("s");
+	memory_api_print("s", "more");
 	cr_expect_str_eq(read_notice("c0"), "");
 	cr_expect_str_neq(read_notice("owner"), "", "other subscriptions stay");
 }

@@ -13,8 +13,7 @@ static void make_blocks(void)
 	memory_shell_run("s", "\033[31mmade\033[m\r\n", 2);
 	memory_api_begin("POST /api/session/s/exec", "{'command':'sleep','label':'agent'}");
 	memory_shell_begin("s");
-	memory_holder_say(memory_api_holder("s"), "so far");
-	memory_api_settle();
+	memory_api_print("s", "so far");
 }
 
 static size_t count(const char *query)

@@ -34,10 +34,9 @@ Test(context_refuse, slow_start_may_be_retried)
 		json_t *body = refusal(r, -ETIMEDOUT, code);
 		cr_expect_eq(r->reply.status, 503);
 		cr_expect_str_eq(header_of(r, "Retry-After"), REPLY_RETRY_S);
-		json_has(body,
-			code ? "{'code':'INTERPRETER_NOT_READY','details':{'retryAfter':30,'language':'python'}}"
-			     : "{'code':'INTERPRETER_NOT_READY','context':{'retryAfter':30,'language':'python'}}",
-			"slow start");
+		json_has(body, "{'code':'INTERPRETER_NOT_READY'}", "slow start");
+		json_has(json_object_get(body, code ? "details" : "context"),
+			"{'retryAfter':30,'language':'python'}", "slow start");
 		json_decref(body);
 		request_unref(r);
 	}

@@ -43,21 +43,12 @@ Test(api_screen, cursor_modes_and_names)
 {
 	memory_api_print("s",
 		"\033]1;icon\a\033]7;file://h/tmp/x%20y\a\033[?1002h\033[?1006h\033[?1h\033[5 q");
-	struct call *c = memory_api_call(SCREEN, NULL);
-	cr_expect_str_eq(call_text(c, "icon"), "icon");
-	cr_expect_str_eq(call_text(c, "cwd"), "/tmp/x y");
-	cr_expect_str_eq(call_text(c, "cursor.style"), "bar");
-	cr_expect(call_is_true(c, "cursor.blink"));
-	cr_expect_not(call_is_true(c, "cursor.pendingWrap"));
-	cr_expect_str_eq(call_text(c, "modes.mouse"), "drag");
-	cr_expect_str_eq(call_text(c, "modes.mouseEncoding"), "sgr");
-	cr_expect(call_is_true(c, "modes.applicationCursor"));
-	cr_expect(call_is_true(c, "modes.wraparound"));
+	memory_api_check(SCREEN, NULL,
+		"{'icon':'icon','cwd':'/tmp/x y','cursor':{'style':'bar','blink':true,"
+		"'pendingWrap':false},'modes':{'mouse':'drag','mouseEncoding':'sgr',"
+		"'applicationCursor':true,'wraparound':true}}");
 	memory_api_print("s", "\033[?1049h\033[HA\033[999Cx");
-	c = memory_api_call(SCREEN, NULL);
-	cr_expect(call_is_true(c, "alternate"));
-	cr_expect(call_is_true(c, "cursor.pendingWrap"));
-	cr_expect_eq(call_number(c, "cursor.col"), 79);
+	memory_api_check(SCREEN, NULL, "{'alternate':true,'cursor':{'pendingWrap':true,'col':79}}");
 }
 
 Test(api_screen, soft_wraps_and_cells)

@@ -39,8 +39,8 @@ Test(api_drain, remaining_sessions_are_counted)
 	memory_api_check("GET /api/drain", NULL, "{'draining':false,'since':null,'sessions':2}");
 	cr_assert_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'t'}"), 200);
 	memory_api_start_ended("u", 0);
-	struct call *c = memory_api_call("POST /api/drain", NULL);
-	call_has(c, "{'draining':true,'sessions':1,'processes':0,'runs':0}");
+	memory_api_check(
+		"POST /api/drain", NULL, "{'draining':true,'sessions':1,'processes':0,'runs':0}");
 	/* An ended session is not replaced. */
 	static const struct refused again[] = {{"POST /api/session/create", "{'id':'u'}", DRAINING}};
 	EXPECT_REFUSED(again);

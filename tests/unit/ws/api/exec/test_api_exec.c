@@ -162,8 +162,8 @@ Test(api_exec, queue_time_is_limited)
 {
 	memory_api_begin(EXEC, "{'command':'one'}");
 	memory_shell_begin("s");
-	struct call *c = memory_api_call(EXEC, "{'command':'two','queue':true,'queueMs':1}");
-	call_returns(c, "{'data':{'endedBy':'busy','exitCode':null,'range':null}}");
+	memory_api_check(EXEC, "{'command':'two','queue':true,'queueMs':1}",
+		"{'data':{'endedBy':'busy','exitCode':null,'range':null}}");
 }
 
 Test(api_exec, yields_and_can_be_read_later)

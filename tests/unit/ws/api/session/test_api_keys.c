@@ -288,8 +288,8 @@ Test(api_lease, advisory_lease_only_informs)
 {
 	acquire_lease("{'mode':'advisory'}");
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 200);
-	struct call *c = memory_api_call("GET /api/session/s/lease", NULL);
-	call_has(c, "{'lease':{'mode':'advisory','owner':'owner'}}");
+	memory_api_check(
+		"GET /api/session/s/lease", NULL, "{'lease':{'mode':'advisory','owner':'owner'}}");
 }
 
 Test(api_lease, is_acquired_once_and_renewed_by_its_id)

@@ -203,8 +203,8 @@ Test(api_search, finds_output_that_has_left_the_scrollback)
 {
 	memory_api_print("s", "\033[31mold \033[1mneedle\033[m\r\n");
 	memory_api_print("s", "\033c");
-	struct call *c = memory_api_call(SEARCH "?q=NEEDLE", NULL);
-	call_has(c, "{'matches':[{'line':null,'text':'old needle'}],'next':null}");
+	memory_api_check(SEARCH "?q=NEEDLE", NULL,
+		"{'matches':[{'line':null,'text':'old needle'}],'next':null}");
 }
 
 Test(api_search, continues_where_it_stopped)

@@ -97,8 +97,8 @@ Test(api_wait, wrapped_line_of_the_screen_is_one_line)
 
 Test(api_wait, timeout_is_a_success)
 {
-	struct call *c = memory_api_call(WAIT, "{'until':[{'type':'exit'}],'timeoutMs':0}");
-	call_returns(c, "{'fired':null,'type':'timeout'}");
+	memory_api_check(WAIT, "{'until':[{'type':'exit'}],'timeoutMs':0}",
+		"{'fired':null,'type':'timeout'}");
 }
 
 Test(api_wait, earlier_output_counts_with_from)

@@ -36,6 +36,7 @@ static inline void json_expect(json_t *got, const char *want)
 	json_decref(got);
 }
 
+/* Whether got has the values of want, see json_has(). */
 static inline bool json_includes(const json_t *got, const json_t *want)
 {
 	const char *name;
@@ -59,7 +60,10 @@ static inline bool json_includes(const json_t *got, const json_t *want)
 	return true;
 }
 
-/* The value has these values; objects may have more fields, so {} is any object. about: for the message. */
+/*
+ * The value must have the values of want; objects may have more fields, so {} is any object.
+ * about: what the value is, for the message.
+ */
 static inline void json_has(const json_t *got, const char *want, const char *about)
 {
 	json_t *wanted = json_of(want);

@@ -68,6 +68,6 @@ struct session *memory_api_start_slow(const char *id);
 /* Run the loop until all output of holders has been consumed. */
 void memory_api_settle(void);
 
-/* A session prints a text, or twice as much as its ring holds, which is consumed. */
+/* Let a session print a text, or twice as much as its ring holds, until all of it has been consumed. */
 void memory_api_print(const char *session, const char *text);
 void memory_api_overflow(const char *session);

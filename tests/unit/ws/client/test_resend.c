@@ -77,7 +77,10 @@ Test(resend, repeated_call_is_marked)
 	json_decref(list);
 }
 
-/* The failure of a message has these values, and a type only if it is one; returns its text, up to the next call. */
+/*
+ * The reply about the failure of a message must have these values, and a resultType only if want has one. Returns its
+ * text, which is valid until the next call.
+ */
 static const char *failure(const json_t *message, bool sent, const char *want)
 {
 	static char text[1024];

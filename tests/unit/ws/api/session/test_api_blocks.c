@@ -135,7 +135,7 @@ Test(api_blocks, output_for_links_is_drawn_in_turn_for_owners_at_once)
 	call_expect(second, 200, "");
 	/* If a client disconnects while a thread draws, its turn ends with the thread. */
 	struct call *out;
-	do { /* until it is seen before it has been answered */
+	do { /* until a drawing is seen before its answer */
 		out = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
 		cr_assert(LOOP_UNTIL(
 			&memory_api.loop, out->answered || memory_api.api.drawing_rota.busy == 1));

@@ -128,7 +128,7 @@ Test(api_links, invalid_terms)
 Test(api_links, last_a_day_by_default)
 {
 	cr_assert_eq(memory_api_status(LINKS, "{'role':'viewer'}"), 200);
-	/* created_ms is a moment later than the beginning of the day. */
+	/* The clock is read for expires_ms first, and a moment later for created_ms. */
 	const struct link_entry *e = &memory_api.auth.links.entries[0];
 	uint64_t lasts_ms = e->expires_ms - e->created_ms;
 	cr_expect(lasts_ms > 86340000 && lasts_ms <= 86400000);

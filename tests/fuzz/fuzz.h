@@ -44,11 +44,12 @@ static inline void *fuzz_alloc(size_t size)
 	return p;
 }
 
-/* The whole input as a string, with any NULs in it. The caller frees it. */
+/* A copy as a string, with any NULs in it. The caller frees it. */
 static inline char *fuzz_copy(const uint8_t *data, size_t size)
 {
 	char *text = fuzz_alloc(size + 1);
-	memcpy(text, data, size);
+	if (size > 0)
+		memcpy(text, data, size);
 	text[size] = '\0';
 	return text;
 }
@@ -60,10 +61,7 @@ static inline char *fuzz_text(struct fuzz_input *in, char separator)
 	size_t length = end ? (size_t)(end - in->at) : in->left;
 	const uint8_t *nul = length > 0 ? memchr(in->at, 0, length) : NULL;
 	size_t kept = nul ? (size_t)(nul - in->at) : length;
-	char *text = fuzz_alloc(kept + 1);
-	if (kept > 0)
-		memcpy(text, in->at, kept);
-	text[kept] = '\0';
+	char *text = fuzz_copy(in->at, kept);
 	in->at += length + (end ? 1 : 0);
 	in->left -= length + (end ? 1 : 0);
 	return text;

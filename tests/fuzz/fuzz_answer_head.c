@@ -32,8 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(length <= size);
 	for (size_t less = 0; less < length; less += 1 + length / 50)
 		FUZZ_CHECK(http_fields_head_length((const char *)data, less) == 0);
-	char *text = fuzz_alloc(size + 1);
-	memcpy(text, data, size);
+	char *text = fuzz_copy(data, size);
 	if (length > 0 && answer_head_parse(text, length, &h) == 0)
 		check_again(&h, length);
 	memcpy(text, data, size);

@@ -16,7 +16,7 @@ static inline void fuzz_folder_remove(void)
 	close(fd);
 }
 
-/* Make it, once for each process. Returns it, open. */
+/* Make it, once for each process. Returns its descriptor. */
 static inline int fuzz_folder_make(void)
 {
 	FUZZ_CHECK(mkdtemp(fuzz_folder));

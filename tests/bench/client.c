@@ -55,7 +55,6 @@ static void handle_text(struct client *c)
 		c->offset = number(c->text, "\"offset\":");
 	else if (strstr(c->text, "\"type\":\"snapshot\"")) {
 		c->snapshot_left = number(c->text, "\"bytes\":");
-		c->snapshots++;
 		c->skips += strstr(c->text, "\"reason\":\"lag\"") != NULL;
 	}
 	c->text_length = 0;

@@ -23,8 +23,8 @@ struct client {
 	uint8_t last;           /* the last one */
 	uint64_t snapshot_left; /* bytes to come of a snapshot */
 	uint64_t snapshot_bytes;
-	unsigned snapshots, skips; /* skips: snapshots that replaced output */
-	bool plain;                /* the other end is a relay */
+	unsigned skips; /* snapshots that replaced output */
+	bool plain;     /* the other end is a relay */
 	bool ready, exited;
 	uint64_t exit_offset; /* the end of the output, once exited */
 	const char *wanted;   /* text to look for in the output; or NULL */

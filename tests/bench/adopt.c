@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SESSIONS 200
 #define MANY_SESSIONS 1000
@@ -21,10 +20,6 @@
 #define ANSWER ((size_t)4 << 20)
 #define FILL_BYTES (256u << 10)
 #define SCROLLED_LINES 250000u /* some 10 MiB */
-
-#define PROMPT_SCRIPT                                                           \
-	"#!/bin/sh\nexport TERM=xterm PS1='READY ' PROMPT_COMMAND= HISTFILE=\n" \
-	"exec bash --norc --noprofile -i\n"
 
 static char answer[ANSWER];
 
@@ -140,8 +135,8 @@ int main(int argc, char **argv)
 	printf("adopt: milliseconds from exec to an answer, until all sessions are running, and until a client has had the\n"
 	       "screen of each, one after the other; ratio of the second to an empty start; CPU time of the server by then\n"
 	       "history     sessions    empty  answers  running    worst  screens   ratio     cpu\n");
-	run_case("prompt", program, SESSIONS, PROMPT_SCRIPT, rounds, &line);
-	run_case("many", program, MANY_SESSIONS, PROMPT_SCRIPT, rounds, &line);
+	run_case("prompt", program, SESSIONS, TARGET_BASH, rounds, &line);
+	run_case("many", program, MANY_SESSIONS, TARGET_BASH, rounds, &line);
 	snprintf(text, sizeof text,
 		"#!/bin/sh\nhead -c %u /dev/zero | tr '\\0' x | fold -w 79\necho READY\nread end\n",
 		FILL_BYTES);

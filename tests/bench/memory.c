@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 	unsigned rounds = 1; /* unused: this is not noisy */
 	const char *program = target_arguments(argc, argv, &rounds, 1);
 	target_open(&t, program, 4ul << 20);
-	target_bash(&t, bash);
+	target_script(&t, "bash", TARGET_BASH, bash);
 	weight_warm(&t);
 	double bare = weigh_bare(bash), before = weight_server(&t);
 	for (int i = 0; i < SESSIONS; i++) {

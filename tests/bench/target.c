@@ -216,11 +216,3 @@ void target_script(const struct target *t, const char *name, const char *text, c
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) < 0)
 		die(ret_path);
 }
-
-void target_bash(const struct target *t, char *ret_path)
-{
-	target_script(t, "plain-bash",
-		"#!/bin/sh\nexport TERM=xterm-256color PS1='READY ' PROMPT_COMMAND= HISTFILE=\n"
-		"exec bash --norc --noprofile -i\n",
-		ret_path);
-}

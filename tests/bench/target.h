@@ -43,8 +43,10 @@ void target_delete(const struct target *t, const char *id);
 /* Write a shell script into the directory; ret_path: at least 128 bytes. */
 void target_script(const struct target *t, const char *name, const char *text, char *ret_path);
 
-/* Write a script that runs a bash without the user's files, whose prompt is READY; ret_path: at least 128 bytes. */
-void target_bash(const struct target *t, char *ret_path);
+/* A script that runs a bash without the user's files, whose prompt is READY. */
+#define TARGET_BASH                                                                      \
+	"#!/bin/sh\nexport TERM=xterm-256color PS1='READY ' PROMPT_COMMAND= HISTFILE=\n" \
+	"exec bash --norc --noprofile -i\n"
 
 /* Parse the arguments. Returns ringside's path. *ret_rounds: from option -n, at most max; otherwise untouched. */
 const char *target_arguments(int argc, char **argv, unsigned *ret_rounds, unsigned max);

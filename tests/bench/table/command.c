@@ -99,12 +99,11 @@ static void make_rich_home(const struct scene *s, char *ret_path)
 /* Start a bash on a bare PTY like the session's. rich: the home, or NULL for none. */
 static int open_bare(const struct scene *s, const char *rich, pid_t *ret_pid)
 {
-	char text[512], path[128];
+	char text[512] = TARGET_BASH, path[128];
 	int master;
-	target_bash(&s->target, path);
-	snprintf(text, sizeof text, "#!/bin/sh\nexport HOME=%s\nexec bash -i\n", rich ? rich : "");
 	if (rich)
-		target_script(&s->target, "shell", text, path);
+		snprintf(text, sizeof text, "#!/bin/sh\nexport HOME=%s\nexec bash -i\n", rich);
+	target_script(&s->target, "shell", text, path);
 	*ret_pid = process_on_pty(path, &master);
 	process_expect(master, PROMPT);
 	return master;

@@ -11,8 +11,8 @@
 
 #define KEYS 300
 #define FLOODS 10
-#define PACE_US \
-	2000 /* between keys of a fast typist, and beside hostile output, to cover all of it */
+/* Between keys: like a fast typist, and beside hostile output to cover all of it. */
+#define PACE_US 2000
 #define PROMPT_MS 300 /* of silence after the prompt */
 #define PATTERN_BYTES ((size_t)4 << 20)
 #define STYLES_BYTES ((size_t)48 << 20) /* two million styles */
@@ -67,7 +67,7 @@ static struct path open_bash(const struct scene *s, enum way way)
 {
 	char script[128];
 	if (way != WAY_RINGSIDE) {
-		target_bash(&s->target, script);
+		target_script(&s->target, "plain-bash", TARGET_BASH, script);
 		return scene_path(s, way, NULL, script);
 	}
 	target_session_with(&s->target, "bash", "\"shell\":\"/bin/bash\"");

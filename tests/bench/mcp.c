@@ -73,9 +73,8 @@ int main(int argc, char **argv)
 		snprintf(api.body, sizeof api.body, "{\"command\":\"%s\",\"yieldMs\":10000}",
 			commands[n]);
 		snprintf(mcp.body, sizeof mcp.body, call, commands[n]);
-		for (unsigned i = 0; i < rounds; i++) {
+		for (unsigned i = 0; i < rounds; i++)
 			measure(&api, &mcp, &api_us[i], &mcp_us[i]);
-		}
 		double of_both = stats_ratio(mcp_us, api_us, rounds);
 		double of_api = stats_median(api_us, rounds), of_mcp = stats_median(mcp_us, rounds);
 		printf("%-9s %8.0f %8.0f %7.2f\n", names[n], of_api, of_mcp, of_both);

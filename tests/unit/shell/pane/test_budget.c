@@ -3,7 +3,6 @@
 #include "tests/lib/memory_pane.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 #define PANES 3u
 #define MIB ((size_t)1 << 20)

@@ -212,7 +212,7 @@ void target_delete(const struct target *t, const char *id)
 void target_script(const struct target *t, const char *name, const char *text, char *ret_path)
 {
 	snprintf(ret_path, 128, "%s/%s", t->dir, name);
-	int fd = open(ret_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+	int fd = open(ret_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0700);
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) < 0)
 		die(ret_path);
 }

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import https from 'node:https';
 import net from 'node:net';
-import path from 'node:path';
 import tls from 'node:tls';
 import { ca, secure } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import http from 'node:http';
 import { assertError } from './lib/api.mjs';
-import { cli, environment } from './lib/cli.mjs';
+import { cli, environment, good } from './lib/cli.mjs';
 import { binary } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { shared } from './lib/together.mjs';
@@ -84,14 +84,10 @@ shared('a new server is not draining', async (server) => {
 });
 
 shared('the command waits for the end of all work; --cancel stops draining', async (server) => {
-	const good = async (...args) => {
-		const { code, stdout, stderr } = await cli(server, ['drain', ...args]);
-		assert.equal(code, 0, stderr);
-		return stdout;
-	};
+	const drain = (...args) => good(server, ['drain', ...args]);
 	await server.session({ id: 's' });
-	assert.equal(await good(), 'nothing new starts; left: 1 sessions, 0 processes, 0 runs\n');
-	assert.equal(await good('--cancel'), '');
+	assert.equal(await drain(), 'nothing new starts; left: 1 sessions, 0 processes, 0 runs\n');
+	assert.equal(await drain('--cancel'), '');
 	assert.equal((await cli(server, ['drain', '--wait', '--cancel'])).code, 2);
 	await server.api.call('POST', '/api/process/start', { command: 'sleep 1000', processId: 'p' });
 	const child = spawn(binary, ['drain', '--wait', '--json'], { env: environment(server), stdio: ['ignore', 'pipe', 'pipe'] });
@@ -110,11 +106,11 @@ shared('the command waits for the end of all work; --cancel stops draining', asy
 	const { draining, sessions, processes, runs } = JSON.parse(text);
 	assert.deepEqual([draining, sessions, processes, runs], [true, 0, 0, 0]);
 	// Another command cancels the drain: this one does not wait forever.
-	await good('--cancel');
+	await drain('--cancel');
 	await server.session({ id: 'third' });
 	const waits = cli(server, ['drain', '--wait']);
 	await until('the drain', async () => (await server.api.call('GET', '/api/drain')).draining, LONG);
-	await good('--cancel');
+	await drain('--cancel');
 	const { code, stderr } = await waits;
 	assert.notEqual(code, 0);
 	assert.match(stderr, /the drain was cancelled/);

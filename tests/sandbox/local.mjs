@@ -108,8 +108,8 @@ export const everyTransport = {
 };
 
 /**
- * Call body(client, transport) with a client over each transport. only: ./test takes this one alone, where all are known to behave
- * alike; ./test --all takes each.
+ * Call body(client, transport) with a client over each transport. only: the one transport that ./test uses, if all are known to
+ * behave alike; ./test --all uses each.
  */
 export async function overEach(server, only, body) {
 	for (const [transport, make] of Object.entries(everyTransport)) {

@@ -51,7 +51,7 @@ export async function good(server, args, options) {
 	return result.stdout;
 }
 
-/** Wait until as many clients are attached to a session. */
+/** Wait until exactly this number of clients is attached to a session. */
 export const attached = (server, id, count = 1) => until(`${count} attached to ${id}`, async () => (await server.api.get(id)).clients === count);
 
 /** A terminal emulator (tmux) with a shell that has `ringside` on its PATH. */

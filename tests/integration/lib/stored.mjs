@@ -23,7 +23,7 @@ export function stored(name, misbehave, body) {
 
 export const archiveOf = (server) => path.join(server.cwd, '.ringside-backups', 'a.sqsh');
 
-/** What a store responds that misbehaves. */
+/** A response for misbehave(), which returns the result. */
 export function answer(response, status, body = '', headers = {}) {
 	response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers });
 	response.end(body);

@@ -1,5 +1,5 @@
-// A scripted agent works in one shell, over MCP: it types, waits for states, reads the screen, runs
-// commands, and gets past a password with a person's help.
+// A scripted agent works in one shell, over MCP: it types, waits for states, reads the screen, runs commands, and gets past a
+// password with a person's help.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,4 @@
-// Input of programs: named keys, pastes and the mouse in the form that the terminal's program has requested, a queue that
-// loses nothing, authors of input, and leases.
+// Input of programs: named keys, pastes, a queue that loses nothing, authors of input, and leases.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -11,7 +11,7 @@ import { until } from './lib/until.mjs';
 const id = 's';
 
 const blocks = async (server, query = '') => (await server.api.call('GET', `/api/session/${id}/blocks${query}`)).blocks;
-const exec = (server, command, fields) => server.api.call('POST', `/api/session/${id}/exec`, { command, ...fields }).then(({ data }) => data);
+const exec = (server, command) => server.api.call('POST', `/api/session/${id}/exec`, { command });
 
 const type = (server, line) => typeLine(server, id, line);
 const outputOf = async (server, block, query = '') => (await server.api.raw('GET', `/api/session/${id}/blocks/${block.id}/output${query}`)).text;

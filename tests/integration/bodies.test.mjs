@@ -25,10 +25,10 @@ const impatient = group({ args: ['--header-timeout', '1'] });
 const paused = group({}); // its bodies outlive their clients
 
 /** Send one request with a body by node's own client. way: { secure, socketPath }. body: pieces; chunked unless length is given. */
-function put(server, target, pieces, { length, way = {}, headers = {} } = {}) {
+function put(server, target, pieces, { length, way = {} } = {}) {
 	return within(`an answer to ${target}`, new Promise((resolve, reject) => {
 		const options = { method: 'PUT', agent: false, path: target, ca, ...(way.socketPath ? { socketPath: way.socketPath } : { host: '127.0.0.1', port: server.port }),
-			headers: { Authorization: `Bearer ${server.token}`, Host: server.host ?? 'localhost', ...(length === undefined ? {} : { 'Content-Length': length }), ...headers } };
+			headers: { Authorization: `Bearer ${server.token}`, Host: server.host ?? 'localhost', ...(length === undefined ? {} : { 'Content-Length': length }) } };
 		const request = (way.secure ? https : http).request(options, (answer) => {
 			let text = '';
 			answer.setEncoding('utf8').on('data', (data) => { text += data; }).on('end', () => resolve({ status: answer.statusCode, json: JSON.parse(text) }));

@@ -14,7 +14,7 @@ import { until } from './lib/until.mjs';
 
 const GONE = 3, NO_SERVER = 69, TIME_OVER = 124, FAILED = 125;
 
-const json = async (server, [command, ...args], options) => JSON.parse(await good(server, [command, '--json', ...args], options));
+const json = async (server, [command, ...args]) => JSON.parse(await good(server, [command, '--json', ...args]));
 
 /** The same as exec, but over the API. */
 const exec = (server, command, id = 'box') => server.api.call('POST', `/api/session/${id}/exec`, { command, queue: true });

@@ -29,8 +29,8 @@ async function good(server, args, options) {
 	return result.bytes;
 }
 
-async function bad(server, code, pattern, args, options) {
-	const result = await run(server, args, options);
+async function bad(server, code, pattern, args) {
+	const result = await run(server, args);
 	assert.equal(result.code, code, `${args.join(' ')}: ${result.stderr}`);
 	assert.match(result.stderr, pattern);
 	return result;

@@ -20,8 +20,8 @@ async function exec(server, command, fields = {}, { session = id } = {}) {
 const find = async (server, exec) => (await server.api.call('GET', `/api/session/${id}/exec/${exec}`)).data;
 
 /** The rows of the screen. */
-async function rows(server, session = id) {
-	const { text } = await server.api.raw('GET', `/api/session/${session}/screen?format=text`);
+async function rows(server) {
+	const { text } = await server.api.raw('GET', `/api/session/${id}/screen?format=text`);
 	return text.split('\n').map((row) => row.trimEnd());
 }
 

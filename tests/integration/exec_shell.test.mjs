@@ -73,7 +73,7 @@ shared('startup files that read from the terminal get the input', async (server)
 });
 
 const state = async (server, id) => (await server.api.call('GET', `/api/session/${id}/state`)).state;
-const wait = (server, id, conditions, timeoutMs = 30_000) => server.api.call('POST', `/api/session/${id}/wait`, { until: conditions, timeoutMs }, { timeout: 60_000 });
+const wait = (server, id, conditions) => server.api.call('POST', `/api/session/${id}/wait`, { until: conditions, timeoutMs: 30_000 }, { timeout: 60_000 });
 
 shared('Ctrl-S does not stop a terminal, and no program is run before the first prompt for that', async (server) => {
 	const ran = path.join(server.cwd, 'ran');

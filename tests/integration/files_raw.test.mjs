@@ -21,9 +21,9 @@ const openSession = async (server) => {
 /** Number of files of the working directory that the server has open. */
 const opened = (server) => Object.values(descriptors(server.pid)).filter((name) => name.startsWith(`${server.cwd}/`)).length;
 
-/** A request whose body the test writes. */
-function raw(server, name, headers = {}, method = 'PUT') {
-	const request = http.request(`${server.base}${url(name)}`, { method, agent: false, headers: { Authorization: `Bearer ${server.token}`, ...headers } });
+/** A PUT request whose body the test writes. */
+function raw(server, name, headers) {
+	const request = http.request(`${server.base}${url(name)}`, { method: 'PUT', agent: false, headers: { Authorization: `Bearer ${server.token}`, ...headers } });
 	request.answer = new Promise((resolve, reject) => {
 		request.on('error', reject);
 		request.on('response', resolve);

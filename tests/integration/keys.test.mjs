@@ -18,13 +18,13 @@ async function start(server, id, command, says) {
 	await server.outputMatches(id, says, offset);
 }
 
-/** A program in s that turns modes on, and logs its input to `got` until a `q`. */
-async function reader(server, on) {
+/** A program in s that logs its input to `got` until a `q`. */
+async function reader(server) {
 	writeFileSync(path.join(server.cwd, 'reader.py'), `import os, sys, termios, tty
 old = termios.tcgetattr(0)
 tty.setraw(0)
 out = open("got", "wb", 0)
-os.write(1, b"\\x1b[2J${on}" + b"list" + b"ening")
+os.write(1, b"\\x1b[2J" + b"list" + b"ening")
 while True:
     data = os.read(0, 4096)
     out.write(data)
@@ -206,7 +206,7 @@ shared('an exclusive lease blocks what other terminals type, except Ctrl-C', asy
 
 shared('a person and a program type at once: nothing is lost, and all input has its author', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
-	const program = await reader(server, '');
+	const program = await reader(server);
 	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
 	let hers = 0;
 	let its = 0;

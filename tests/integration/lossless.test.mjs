@@ -278,10 +278,10 @@ async function agent(server, { session = false } = {}) {
 	} };
 	const headers = { Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': version };
 	let ids = 0;
-	const send = async (method, params, more = {}) => {
+	const send = async (method, params) => {
 		const response = await fetch(`${server.base}/mcp`, {
 			method: 'POST',
-			headers: { ...headers, 'Mcp-Method': method, ...(params.name ? { 'Mcp-Name': params.name } : {}), ...more },
+			headers: { ...headers, 'Mcp-Method': method, ...(params.name ? { 'Mcp-Name': params.name } : {}) },
 			body: JSON.stringify({ jsonrpc: '2.0', id: (ids += 1), method, params: { ...params, ...meta } }),
 		});
 		const text = await response.text();

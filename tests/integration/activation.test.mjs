@@ -6,20 +6,13 @@ import net from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cli } from './lib/cli.mjs';
-import { binary, scenario, slowness } from './lib/server.mjs';
+import { freePort } from './lib/port.mjs';
 import { kill } from './lib/proc.mjs';
+import { binary, scenario, slowness } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const helper = fileURLToPath(new URL('lib/activate.py', import.meta.url));
 const activate = (mode, ...what) => ['python3', helper, mode, ...what, '--'];
-
-/** A port that was free a moment ago. */
-const freePort = () => new Promise((resolve) => {
-	const probe = net.createServer().listen(0, '127.0.0.1', () => {
-		const { port } = probe.address();
-		probe.close(() => resolve(port));
-	});
-});
 
 const urlsOf = async (server, count) => {
 	await until(`${count} addresses`, () => server.urls.length >= count || server.exit);

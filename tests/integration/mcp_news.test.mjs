@@ -1,27 +1,19 @@
-// When MCP results come, and what they report: awaited input, commands that have ended, new shells.
+// When MCP results come, and what they report: served ports, awaited input, commands that have ended, new shells.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { connect } from './lib/mcp.mjs';
+import { freePort } from './lib/port.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const FOREVER = 300_000; // a test that waits this long has failed
 
-/** A port on which no process listens. */
-const free = () => new Promise((resolve) => {
-	const listener = net.createServer().listen(0, '127.0.0.1', () => {
-		const { port } = listener.address();
-		listener.close(() => resolve(port));
-	});
-});
-
 shared('a wait for a port', async (server) => {
 	await server.session({ id: 's' });
 	const a = await connect(server, 'porter');
-	const port = await free();
+	const port = await freePort();
 	const waiting = a.use('wait', { session_id: 's', until: [{ type: 'port', port }, { type: 'exit' }], timeout_ms: 60_000 });
 	const program = `import socket,time; s=socket.socket(); s.bind(('127.0.0.1',${port})); s.listen(); print('up'); time.sleep(1000)`;
 	const serving = await a.use('exec', { session_id: 's', command: `python3 -uc "${program}"`, yield_ms: 0 });

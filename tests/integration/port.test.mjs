@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
 import { assertError } from './lib/api.mjs';
+import { freePort } from './lib/port.mjs';
 import { Processes } from './lib/process.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { shared } from './lib/together.mjs';
@@ -15,14 +16,6 @@ const close = (listener) => new Promise((resolve) => {
 	listener.closeAllConnections?.();
 	listener.close(resolve);
 });
-
-/** A port on which no process listens. */
-async function freePort() {
-	const listener = net.createServer();
-	const port = await listen(listener);
-	await close(listener);
-	return port;
-}
 
 const watch = (server, body) => new EventStream(server, '/api/port-watch', { method: 'POST', body });
 const plain = (events) => events.map(({ at, ...event }) => event);

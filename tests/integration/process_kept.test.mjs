@@ -17,7 +17,7 @@ const kept = (name, options, body) => {
 
 const holders = (server) => metric(server, 'process_holders');
 // The server tries again after seconds: polling faster only costs CPU time.
-const letGo = (server, count = 0) => until(`${count} holders`, async () => await holders(server) === count, { interval: 100 });
+const letGo = (server) => until('the end of all holders', async () => await holders(server) === 0, { interval: 100 });
 const directoryOf = (server, id) => path.join(server.dir, 'processes',
 	readdirSync(path.join(server.dir, 'processes')).find((name) => name.startsWith(`${id}+`)));
 /** Descriptors other than sockets, of which clients may open any number. */
@@ -48,8 +48,8 @@ async function viewsOf(p, id) {
 const script = 'read x; for i in {1..200}; do echo $i; echo e$i >&2; done; printf "\\303\\n\\r\\0x"; exit 5';
 
 /** End a process whose output cannot be moved to a file, because a directory is in its place. */
-async function blocked(p, server, id, command = script) {
-	await p.start(command, { processId: id, stdin: 'pipe' });
+async function blocked(p, server, id) {
+	await p.start(script, { processId: id, stdin: 'pipe' });
 	mkdirSync(path.join(directoryOf(server, id), 'output.new'));
 	await p.input(id, { data: '\n' });
 	await p.ended(id);

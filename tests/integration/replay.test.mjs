@@ -174,12 +174,12 @@ shared('an endless sequence holds back only a limited number of bytes', async (s
 });
 
 /** Ten emulators on one session, which reply as a terminal does. */
-async function crowd(server, sessionId, options) {
+async function crowd(server, sessionId) {
 	const all = [];
 	for (let at = 0; at < clients; at += 1) {
 		const client = server.client({ sessionId, cols: 80, rows: 24, name: `client ${at}` });
 		all.push(new Emulator(client));
-		await client.connect(options);
+		await client.connect({ history: true });
 	}
 	return all;
 }
@@ -196,9 +196,9 @@ async function settled(server, sessionId, all) {
 	}));
 }
 
-async function counted(server, sessionId, from) {
+async function counted(server, sessionId) {
 	writeFileSync(path.join(server.cwd, 'stop'), '');
-	const [, count, hex] = await server.outputMatches(sessionId, /count=(\d+)=([0-9a-f]*)=/, from);
+	const [, count, hex] = await server.outputMatches(sessionId, /count=(\d+)=([0-9a-f]*)=/);
 	return { count: Number(count), replies: Buffer.from(hex, 'hex').toString('latin1') };
 }
 
@@ -227,13 +227,13 @@ shared('ten terminals that attach and reconnect type nothing', { timeout: 80_000
 	await server.outputMatches('s', /<<end>>/);
 	const before = await answered(server);
 	assert.ok(before > 15, `${before} queries were answered`);
-	const all = await crowd(server, 's', { history: true });
+	const all = await crowd(server, 's');
 	await settled(server, 's', all);
 	for (const manner of ['resume', 'history', 'snapshot']) {
 		await comeBack(all, manner);
 		await settled(server, 's', all);
 	}
-	assert.deepEqual(await counted(server, 's', 0), { count: 0, replies: '' });
+	assert.deepEqual(await counted(server, 's'), { count: 0, replies: '' });
 	assert.ok(all.every(({ replies }) => replies === ''), 'a terminal answered');
 	assert.equal(await answered(server), before, 'the server answered a replayed query');
 	assert.notEqual(await answersTo(file.whole), '', 'this terminal never replies, so the test proves nothing');

@@ -62,7 +62,7 @@ def read_includes(tree):
 
 
 def run_git(*arguments):
-    """Its output; empty if there is no git or no repository."""
+    """What git prints; empty if there is no git or no repository."""
     try:
         return subprocess.run(["git", "-C", ROOT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
     except OSError:
@@ -70,7 +70,7 @@ def run_git(*arguments):
 
 
 def find_recent(sources):
-    """The RECENT of them that were changed last, themselves or their headers; all without a complete history."""
+    """The RECENT sources that were changed last, or whose headers were; all sources if git does not have the whole history."""
     if run_git("rev-parse", "--is-shallow-repository").strip() != "false":
         return set(sources)
     known, found = set(sources), set()

@@ -246,7 +246,7 @@ shared('a stalled stream of a client delays nothing else, and costs no memory', 
 	await untilMetric(server, 'rpc_sockets', 0);
 });
 
-shared('a revoked link ends its session, and strangers get none', async (server) => {
+shared('a revoked link ends its session; foreign sites and wrong tokens get none', async (server) => {
 	await server.session({ id: 's' });
 	const { token, link } = await server.api.link('s', 'viewer', 600_000);
 	const watches = session(server, { token });

@@ -134,7 +134,7 @@ test('the sequences lead to their states', () => {
 	}
 });
 
-const every = times(5, 1); // short runs leave out most of the last ones, others after each of the first two
+const every = times(5, 1); // short runs try one in five of the last ones, and others after each of the first two
 
 test('every character in every state, with any successor', () => {
 	compare(states.flatMap(({ way }, i) => characters.flatMap((character, k) => kinds

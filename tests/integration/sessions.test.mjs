@@ -1,4 +1,5 @@
-// Sessions over HTTP with real shells. unit/ws/api/session tests each request; shell_exit tests exit statuses, terminal resizes.
+// Sessions over HTTP with real shells. unit/ws/api/session tests each request, shell_exit tests exit statuses, and
+// size_policy and terminal test resizes.
 import assert from 'node:assert/strict';
 import { Refused } from './lib/client.mjs';
 import { isAlive } from './lib/proc.mjs';

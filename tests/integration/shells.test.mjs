@@ -265,7 +265,7 @@ scenario('complex configurations: hooks, vi keys, right prompts, functions named
 		await atPrompt(server, shell);
 		assert.doesNotMatch(await screenOf(server, shell), litter, shell);
 	}
-	// A command is shown behind mode and prompt.
+	// A command is shown after the mode and the prompt.
 	await server.api.create({ id: 'vi', shell: 'fish', cols: 120 });
 	for (const text of ['one', 'two']) {
 		await exec(server, 'vi', `echo ${text}`);

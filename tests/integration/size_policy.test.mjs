@@ -25,7 +25,7 @@ const resize = (client, cols, rows) => client.control({ type: 'resize', cols, ro
 const untilPresence = (client, policy, sizeBy) => client.untilMessage('presence',
 	(each) => each.sizePolicy === policy && each.sizeBy === sizeBy);
 
-shared('windows and policies decide the size; clients get the policy and who sets the size', async (server) => {
+shared('windows and policies decide the size; clients get the policy, and which client sets the size', async (server) => {
 	const { api } = server;
 	const { is, set } = sizes(server, 's');
 	assert.equal((await server.session({ id: 's', cols: 80, rows: 24 })).sizePolicy, 'latest');

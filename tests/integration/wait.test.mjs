@@ -1,5 +1,5 @@
 // Waiting for a session: one call for several conditions, without polling. unit/ws/api/session/test_api_wait tests limits,
-// disconnected clients and the end of the server, `abuse` tests access.
+// disconnected clients and the end of the server; `abuse` tests access.
 import assert from 'node:assert/strict';
 import { times } from './lib/soak.mjs';
 import { shared } from './lib/together.mjs';
@@ -51,7 +51,6 @@ shared('text in the output', async (server) => {
 	assert.equal(got.text, '[y/n] ');
 	assert.equal(got.state.status, 'waiting_input');
 	await type(server, 'y\r');
-
 });
 
 for (const shell of ['bash', 'zsh', 'fish', 'sh'])

@@ -1,5 +1,5 @@
 // A browser, and pages of a server in it. CHROMIUM: its executable. The default is Chromium's headless shell, if it is
-// installed: it needs half of the time of a Chromium with windows.
+// installed: it takes half as long as a Chromium with windows.
 import { existsSync } from 'node:fs';
 import { after } from 'node:test';
 import { chromium } from 'playwright-core';

@@ -96,7 +96,7 @@ static bool wants_input(struct waits *h, const struct wait_condition *c)
 	if (has_ended(h))
 		return false;
 	const struct pane_state *t = sample_quiet(h);
-	if (!t || t->input == STATE_INPUT_NONE || (c->kind && t->input != c->kind))
+	if (!t || t->coming || t->input == STATE_INPUT_NONE || (c->kind && t->input != c->kind))
 		return false;
 	return (!c->certain || is_certain(t)) && is_sure(h, t);
 }

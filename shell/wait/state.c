@@ -89,6 +89,8 @@ static void judge_reading_shell(const struct state_evidence *e, struct pane_stat
 			t->certain = false;
 		break;
 	default:
+		/* A line that has been entered may have begun. */
+		t->certain = t->certain && !e->behind;
 		break;
 	}
 }
@@ -164,32 +166,23 @@ static void read_screen(const struct pane *p, struct pane_state *t)
 	snprintf(t->title, sizeof t->title, "%s", g.title);
 }
 
-/* Whether output or events have not been followed: they may have the shell's marks and records. */
-static bool is_behind(const struct pane *p, const struct executor *x)
+/* Whether the terminal has output that the holder has not read. */
+static bool is_unread(const struct pane *p)
 {
-	int unread = 0;
-	return exec_is_behind(x) ||
-		(ioctl(p->held.link.master_fd, FIONREAD, &unread) == 0 && unread > 0);
+	int bytes = 0;
+	return ioctl(p->held.link.master_fd, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
 /*
- * Whether marks that the shell printed before it was seen waiting may not have reached the ring.
+ * Whether output that a program wrote before it was seen waiting may not have reached the ring.
  * poll() makes the kernel deliver what was written to the terminal; a sleeping holder has read
  * nothing that is not in the ring.
  */
 static bool is_coming(const struct pane *p)
 {
 	struct pollfd terminal = {.fd = p->held.link.master_fd, .events = POLLIN};
-	return poll(&terminal, 1, 0) > 0 || !foreground_is_sleeping(p->held.link.info.holder_pid);
-}
-
-/* Both checks. The second costs more, so only for a shell that waits behind an entered line. */
-static bool is_behind_shell(
-	const struct pane *p, const struct executor *x, const struct foreground *f)
-{
-	bool asked = x->prompt == EXEC_PROMPT_LEFT && f->waits != BLOCKED_NO &&
-		f->waiter == p->held.link.info.shell_pid;
-	return is_behind(p, x) || (asked && (is_coming(p) || is_behind(p, x)));
+	return poll(&terminal, 1, 0) > 0 || !foreground_is_sleeping(p->held.link.info.holder_pid) ||
+		is_unread(p);
 }
 
 static void read_foreground(const struct pane *p, struct executor *x, struct pane_state *t)
@@ -197,7 +190,12 @@ static void read_foreground(const struct pane *p, struct executor *x, struct pan
 	uint64_t now = pane_now(p);
 	const struct foreground_target target = exec_foreground(x);
 	foreground_look(&target, &t->foreground);
-	const struct state_evidence evidence = {.foreground = &t->foreground,
+	const struct foreground *f = &t->foreground;
+	bool shell = f->waiter == target.shell;
+	/* It costs more than the rest, so it is not asked of a shell at its prompt. */
+	t->coming = f->waits != BLOCKED_NO && (!shell || x->prompt == EXEC_PROMPT_LEFT) &&
+		is_coming(p);
+	const struct state_evidence evidence = {.foreground = f,
 		.shell = target.shell,
 		.marked = exec_shell_has_marks(x),
 		.prompt = x->prompt,
@@ -205,7 +203,8 @@ static void read_foreground(const struct pane *p, struct executor *x, struct pan
 		.executing = x->current != NULL,
 		.alternate = t->alternate,
 		.begun = x->current && x->current->state == EXEC_RUNNING,
-		.behind = is_behind_shell(p, x, &t->foreground),
+		/* Marks of the shell and records may not have been followed, or may come. */
+		.behind = (shell && t->coming) || exec_is_behind(x) || is_unread(p),
 		.fresh = p->typed_ms > 0 && now < p->typed_ms + STATE_FRESH_MS,
 		.quiet_ms = t->quiet_ms};
 	state_judge(&evidence, t);

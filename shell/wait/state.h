@@ -50,6 +50,7 @@ struct pane_state {
 	enum state_status status;
 	enum state_input input;
 	bool certain; /* false: guessed from modes or silence, or too early to say */
+	bool coming;  /* the program waits, and output that it wrote before may still arrive */
 	struct foreground foreground; /* pid 0: unknown */
 	unsigned stopped_jobs;        /* at the prompt */
 	uint64_t quiet_ms, offset, screen_version;

@@ -2,11 +2,12 @@
 // during commands.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { cli } from './lib/cli.mjs';
 import { mounted } from './lib/mounted.mjs';
+import { parentOf, stop } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { shared } from './lib/together.mjs';
@@ -32,16 +33,19 @@ const atPrompt = async (server) => {
 	const { type } = await server.api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'prompt' }], timeoutMs: 30_000 }, { timeout: 60_000 });
 	assert.equal(type, 'prompt');
 };
-const parentOf = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/^PPid:\s+(\d+)/m)[1]);
-const stopped = (pid) => until(`${pid} stopped`, () => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
 
 shared('the holder dies: a command that ran is never reported as not started', { timeout: 90_000 }, async (server) => {
 	// Without a directory, which would be checked first, they run in this order.
 	const ran = `${server.cwd}/ran`;
+	const go = path.join(server.cwd, 'go');
 	for (const command of [`echo ran >>${ran}; kill -9 $PPID`, `echo ran >>${ran}; kill -9 $PPID; read -t 60`]) {
 		await server.session({ id });
 		const before = lines(server, 'ran').length;
-		const [e, queued] = await Promise.all([post(server, command), post(server, `echo no >>${ran}`)]);
+		const first = await post(server, `until [ -e ${go} ]; do sleep 0.01; done; ${command}`, { yieldMs: 0 });
+		const second = await post(server, `echo no >>${ran}`, { yieldMs: 0 });
+		writeFileSync(go, '');
+		const [e, queued] = await Promise.all([ended(server, first), ended(server, second)]);
+		rmSync(go);
 		assert.equal(lines(server, 'ran').length, before + 1);
 		assert.deepEqual([e.state, e.endedBy, e.exitCode], ['done', 'unknown', null], JSON.stringify(e));
 		// The command after it was never typed, and the server knows that.
@@ -66,8 +70,7 @@ shared('the holder is stopped: the command runs, but its end is unknown', { time
 	await post(server, 'true');
 	await atPrompt(server);
 	const holder = parentOf((await server.api.get(id)).pid);
-	process.kill(holder, 'SIGSTOP');
-	await stopped(holder);
+	await stop(holder);
 	const e = await post(server, 'echo ran >>ran', { yieldMs: 0, cwd: server.cwd });
 	await until('the effect of the command', () => lines(server, 'ran').length === 1);
 	const finished = await ended(server, e);
@@ -83,8 +86,7 @@ shared('a stopped shell: a cancelled command never runs, and the next one runs o
 	const shell = (await server.api.get(id)).pid;
 	for (const killed of [false, true]) {
 		await atPrompt(server);
-		process.kill(shell, 'SIGSTOP');
-		await stopped(shell);
+		await stop(shell);
 		const first = await post(server, 'echo first >>ran', { yieldMs: 0 });
 		const finished = await ended(server, first);
 		assert.equal(finished.endedBy, 'unknown', JSON.stringify(finished));
@@ -208,8 +210,7 @@ shared('kill -9 between typing and start', { timeout: 120_000 }, async (server) 
 	for (let round = 0; round < 2; round += 1) {
 		const file = `ran${round}`;
 		await atPrompt(server);
-		process.kill(shell, 'SIGSTOP');
-		await stopped(shell);
+		await stop(shell);
 		const e = await post(server, `echo it >>${file}; (exit ${round})`, { yieldMs: 0, key: `k${round}`, cwd: server.cwd });
 		await until('the typed command', async () => (await find(server, e)).state === 'starting');
 		await server.kill('SIGKILL');

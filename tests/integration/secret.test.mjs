@@ -1,6 +1,9 @@
 // Secrets that a program must not see: a person types them in the browser, by a link that an agent passes on.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { asUser, startAs } from './lib/other_user.mjs';
+import { parentOf, stop } from './lib/proc.mjs';
 import { readText, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -47,6 +50,36 @@ const untilAsked = async (api, command) => {
 	const { state } = await api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'input', kind: 'password' }], timeoutMs: 15_000 });
 	return state.humanUrl.split('#link=')[1];
 };
+
+scenario('the link for a secret comes after the prompt, though the program waits before the prompt has arrived', async (server) => {
+	const { api } = server;
+	await server.session({ id });
+	await server.shellReady(id);
+	const { pid } = await api.get(id);
+	const go = path.join(server.cwd, 'go');
+	const program = path.join(server.cwd, 'ask.py');
+	writeFileSync(program, `import getpass, os, time
+while not os.path.exists('${go}'): time.sleep(0.05)
+getpass.getpass()
+`);
+	await api.input(id, `python3 ${program}\r`);
+	await until('the command', async () => (await api.call('GET', `/api/session/${id}/state`)).state.foreground?.name === 'python3');
+	const holder = parentOf(pid);
+	await stop(holder);
+	const waited = api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'input', kind: 'password' }], timeoutMs: 15_000 });
+	waited.catch(() => {}); // it fails when the test does
+	writeFileSync(go, '');
+	const asked = await until('the program waits', async () => {
+		const { state } = await api.call('GET', `/api/session/${id}/state`);
+		return state.input === 'password' && state;
+	});
+	assert.equal(asked.humanUrl, undefined, 'it would be invalid as soon as the prompt arrives');
+	// Longer than the silence after which a wait takes a program as waiting.
+	await until('a while', async () => (await api.call('GET', `/api/session/${id}/state`)).state.quietMs > 600);
+	process.kill(holder, 'SIGCONT');
+	const token = (await waited).state.humanUrl.split('#link=')[1];
+	await server.client({ sessionId: id, token }).connect();
+});
 
 scenario('the link for a secret is valid for one prompt, and for one client', async (server) => {
 	const { api } = server;

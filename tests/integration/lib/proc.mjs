@@ -1,5 +1,6 @@
 // Processes, from /proc.
 import { closeSync, openSync, readFileSync, readSync, readdirSync, readlinkSync } from 'node:fs';
+import { until } from './until.mjs';
 
 const read = (path) => {
 	try {
@@ -52,6 +53,12 @@ export function isAlive(pid) {
 }
 
 export const parentOf = (pid) => Number(status(pid).PPid);
+
+/** Stop a process, and wait until it is stopped. */
+export async function stop(pid) {
+	process.kill(pid, 'SIGSTOP');
+	await until(`${pid} stopped`, () => status(pid).State.startsWith('T'));
+}
 
 /** All descendants of a process, as far as their parents still exist. */
 export function descendants(pid) {

@@ -49,8 +49,9 @@ json_t *api_state_json(
 	struct api *a, const struct request *r, struct session *s, const struct pane_state *state)
 {
 	json_t *root = state_json(state);
-	if (!root || state->input != STATE_INPUT_PASSWORD || r->principal.role != ROLE_OWNER ||
-		s->state != SESSION_RUNNING)
+	/* The link is for the prompt as it is now, so not before all of it has arrived. */
+	bool asks = state->input == STATE_INPUT_PASSWORD && !state->coming;
+	if (!root || !asks || r->principal.role != ROLE_OWNER || s->state != SESSION_RUNNING)
 		return root;
 	char *token = human_link(&a->auth->links, s);
 	if (token)

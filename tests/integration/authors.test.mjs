@@ -28,7 +28,7 @@ shared('no client can pass for another', async (server) => {
 	await server.shellReady('s');
 	await driver.call('POST', '/api/session/s/keys', { text: 'echo typed', submit: true, ...claims });
 	await blocks(api, 4);
-	await server.shellReady('s');
+	await api.call('POST', '/api/session/s/wait', { until: [{ type: 'prompt' }] });
 	const client = await server.client({ sessionId: 's', name: 'owner', token }).connect();
 	client.type('echo at a terminal\r');
 	const all = await blocks(api, 5);

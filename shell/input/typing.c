@@ -8,42 +8,57 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PASTE_END_C1 "\302\233201~" /* with CSI as one character */
-
 static_assert(sizeof TYPING_PASTE_BEGIN + sizeof TYPING_PASTE_END - 2 == TYPING_PASTE_SIZE(0),
 	"space for both markers");
 
 /* Paste */
 
-static bool ends_with(const char *text, size_t length, const char *end)
+#define C1_LEAD '\302' /* first byte of U+0080 to U+00BF in UTF-8 */
+
+static bool is_c1_trail(char byte)
 {
-	size_t size = strlen(end);
-	return length >= size && memcmp(text + length - size, end, size) == 0;
+	return (unsigned char)byte >= 0x80 && (unsigned char)byte < 0xa0;
+}
+
+/* The character to send for this one, NUL for none. */
+static char clean(char byte, bool after_cr)
+{
+	if (byte == '\n')
+		return after_cr ? '\0' : '\r';
+	bool control = (unsigned char)byte < ' ' || byte == '\177';
+	return control && byte != '\t' && byte != '\r' ? '\0' : byte;
+}
+
+size_t typing_clean(struct typing_cleaner *c, const char *text, size_t length, char *dst)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < length; i++) {
+		bool c1 = c->has_lead && is_c1_trail(text[i]);
+		if (c->has_lead && !c1)
+			dst[n++] = C1_LEAD;
+		c->has_lead = text[i] == C1_LEAD;
+		char sent = c1 || c->has_lead ? '\0' : clean(text[i], c->after_cr);
+		c->after_cr = text[i] == '\r';
+		if (sent)
+			dst[n++] = sent;
+	}
+	return n;
+}
+
+size_t typing_put_mark(char *dst, const char *mark)
+{
+	size_t n = 0;
+	for (; mark[n]; n++)
+		dst[n] = mark[n];
+	return n;
 }
 
 size_t typing_paste(const char *text, size_t length, bool bracketed, char *dst)
 {
-	size_t begin = bracketed ? strlen(TYPING_PASTE_BEGIN) : 0, n = begin;
-	for (size_t i = 0; i < length; i++) {
-		bool line_feed = text[i] == '\n';
-		if (!bracketed && line_feed && i > 0 && text[i - 1] == '\r')
-			continue;
-		dst[n++] = line_feed && !bracketed ? '\r' : text[i];
-		/*
-		 * Check at each byte: removing a marker may join its neighbours into another one.
-		 */
-		if (bracketed && ends_with(dst + begin, n - begin, TYPING_PASTE_END))
-			n -= strlen(TYPING_PASTE_END);
-		else if (bracketed && ends_with(dst + begin, n - begin, PASTE_END_C1))
-			n -= strlen(PASTE_END_C1);
-	}
-	if (bracketed) {
-		for (size_t i = 0; i < begin; i++)
-			dst[i] = TYPING_PASTE_BEGIN[i];
-		for (const char *end = TYPING_PASTE_END; *end; end++)
-			dst[n++] = *end;
-	}
-	return n;
+	struct typing_cleaner c = {0};
+	size_t n = bracketed ? typing_put_mark(dst, TYPING_PASTE_BEGIN) : 0;
+	n += typing_clean(&c, text, length, dst + n);
+	return bracketed ? n + typing_put_mark(dst + n, TYPING_PASTE_END) : n;
 }
 
 void typing_follow_paste(struct typing_pasting *paste, const void *bytes, size_t length)

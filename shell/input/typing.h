@@ -35,6 +35,7 @@ struct typing {
 	struct typing_pasting paste;
 	uint64_t paste_typist;     /* typist of the open paste, see typing_typist_id() */
 	uint64_t cut_paste_typist; /* typist of a paste that was ended early; 0: none */
+	bool touched;              /* this server has typed input of clients */
 	uint64_t answers; /* counter: inputs that may answer a prompt, see typing_find_answer() */
 };
 
@@ -45,6 +46,7 @@ struct typist {
 	uint64_t key;               /* identifies it across reconnects; 0: none */
 	const char *lease;          /* id of the lease that it presents, or NULL */
 	bool person; /* a person at a terminal: may always interrupt, no line limit */
+	bool pastes; /* the input continues a paste of its own */
 };
 
 #define TYPING_PASTE_BEGIN "\033[200~"
@@ -77,12 +79,27 @@ void typing_reset_line(struct typing *t);
 bool typing_follow_line(
 	struct typing_line *line, const struct termios *modes, const void *bytes, size_t length);
 
+/* Cleans pasted text that comes in pieces. Zero at the beginning of a text. */
+struct typing_cleaner {
+	bool after_cr; /* the last character was CR: an LF after it ends the same line */
+	bool has_lead; /* a byte is held back: with the next one it may be a C1 character */
+};
+
+/*
+ * Remove control characters from a piece of pasted UTF-8 text, so that it can neither end its paste
+ * nor send keys: C0 except HT, DEL, and C1. CR, LF and CR LF become a CR, as the Enter key sends
+ * it. dst: length + 1 bytes. Returns its length. Pure.
+ */
+size_t typing_clean(struct typing_cleaner *c, const char *text, size_t length, char *dst);
+
+/* Copy TYPING_PASTE_BEGIN or TYPING_PASTE_END to dst, without its NUL. Returns its length. */
+size_t typing_put_mark(char *dst, const char *mark);
+
 /* Bytes of the longest typing_paste(). */
 #define TYPING_PASTE_SIZE(length) ((length) + 12)
 
 /*
- * Encode a paste as a terminal does: if bracketed, between markers and with end markers removed
- * from the text; otherwise with a CR for each line end. dst: TYPING_PASTE_SIZE(length) bytes.
- * Returns its length. Pure.
+ * Encode a paste as a terminal does: cleaned, and between markers if bracketed. dst:
+ * TYPING_PASTE_SIZE(length) bytes. Returns its length. Pure.
  */
 size_t typing_paste(const char *text, size_t length, bool bracketed, char *dst);

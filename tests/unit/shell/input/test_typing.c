@@ -14,14 +14,12 @@ Test(typing_paste, pasted_text_is_sent_as_terminals_send_it)
 		const char *bytes;
 	} cases[] = {{"", false, ""}, {"a", false, "a"},
 		{"a\nb\r\nc\rd\n\n", false, "a\rb\rc\rd\r\r"}, {"\n", false, "\r"},
-		{"a\033[201~b", false, "a\033[201~b"}, {"", true, "\033[200~\033[201~"},
-		{"a\nb\r\n", true, "\033[200~a\nb\r\n\033[201~"},
-		{"a\033[201~b", true, "\033[200~ab\033[201~"},
-		{"\033[20\033[201~1~x", true, "\033[200~x\033[201~"},
-		{"\033[201~\033[201~", true, "\033[200~\033[201~"},
-		{"a\302\233201~b", true, "\033[200~ab\033[201~"},
-		{"\302\233\033[201~201~x", true, "\033[200~x\033[201~"},
-		{"\033[201", true, "\033[200~\033[201\033[201~"}};
+		{"a\033[201~b", false, "a[201~b"}, {"", true, "\033[200~\033[201~"},
+		{"a\nb\r\n", true, "\033[200~a\rb\r\033[201~"},
+		{"a\033[201~b", true, "\033[200~a[201~b\033[201~"},
+		{"a\302\233201~b\302\200\302\237\302\240\302\302\201", true,
+			"\033[200~a201~b\302\240\302\033[201~"},
+		{"\001\003\004\010\011\013\032\034\177x", false, "\011x"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		size_t length = strlen(cases[i].text);
 		char *dst = malloc(TYPING_PASTE_SIZE(length));
@@ -29,6 +27,21 @@ Test(typing_paste, pasted_text_is_sent_as_terminals_send_it)
 		cr_expect_eq(n, strlen(cases[i].bytes), "%zu", i);
 		cr_expect_arr_eq(dst, cases[i].bytes, n, "%zu", i);
 		free(dst);
+	}
+}
+
+Test(typing_clean, is_the_same_at_every_cut)
+{
+	static const char text[] = "a\r\nb\033[201~\302\233c\302\302\200\302\240\r\r\n\n",
+			  cleaned[] = "a\rb[201~c\302\302\240\r\r\r";
+	size_t length = sizeof text - 1;
+	for (size_t cut = 0; cut <= length; cut++) {
+		char dst[sizeof text + 1];
+		struct typing_cleaner c = {0};
+		size_t n = typing_clean(&c, text, cut, dst);
+		n += typing_clean(&c, text + cut, length - cut, dst + n);
+		cr_expect_eq(n, sizeof cleaned - 1, "%zu", cut);
+		cr_expect_arr_eq(dst, cleaned, n, "%zu", cut);
 	}
 }
 

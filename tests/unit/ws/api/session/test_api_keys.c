@@ -124,7 +124,7 @@ Test(api_keys, keys_follow_the_terminals_modes)
 {
 	memory_api_print("s", "\033[?1h\033[?2004h");
 	expect_typed("{'keys':['Up']}", "\033OA");
-	expect_typed("{'paste':'x\\u001b[201~y'}", "\033[200~xy\033[201~");
+	expect_typed("{'paste':'x\\u001b[201~y'}", "\033[200~x[201~y\033[201~");
 }
 
 Test(api_keys, the_mouse)

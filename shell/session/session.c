@@ -9,8 +9,10 @@
 #include "shell/session/sessions.h"
 #include "shell/session/type.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
@@ -166,8 +168,8 @@ static struct typist typist_of(const struct session_viewer *v, const char *lease
 		.person = true};
 }
 
-static int type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
-	size_t length)
+static int type(struct session *s, struct session_viewer *v, const struct typist *by,
+	const void *bytes, size_t length)
 {
 	if (is_focus_report(bytes, length)) {
 		if (presence_focus(&s->presence, &v->attendee, memcmp(bytes, FOCUS_IN, length) == 0))
@@ -175,35 +177,87 @@ static int type(struct session *s, struct session_viewer *v, const char *lease, 
 		return s->state == SESSION_RUNNING ? 0 : -ERR_NOT_RUNNING;
 	}
 	uint64_t before = s->presence.version;
-	const struct typist by = typist_of(v, lease);
-	int rc = session_type_as(s, &by, bytes, length, NULL);
+	int rc = session_type_as(s, by, bytes, length, NULL);
 	/* A client that only interrupts does not get the size from the holder of the lease. */
-	if (rc < 0 || !typing_is_allowed(&s->typing, lease))
+	if (rc < 0 || !typing_is_allowed(&s->typing, by->lease))
 		return rc;
 	presence_type(&s->presence, &v->attendee, s->pane.activity_ms);
 	apply_presence(s, before);
 	return 0;
 }
 
-int session_type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
-	size_t length)
+/* Type these bytes for `counted` bytes of the client. */
+static int type_counted(struct session *s, struct session_viewer *v, const struct typist *by,
+	const void *bytes, size_t length, size_t counted)
 {
 	const struct link *l = &s->pane.held.link;
-	const struct typist by = typist_of(v, lease);
 	if (v->key == 0)
-		return type(s, v, lease, bytes, length);
+		return type(s, v, by, bytes, length);
 	/* Paste marks go in front of the client's bytes and are not counted as its own. */
-	if (typing_is_allowed(&s->typing, lease) && !is_focus_report(bytes, length))
-		(void)session_switch_paste(s, &by, bytes, length);
+	if (typing_is_allowed(&s->typing, by->lease) && !is_focus_report(bytes, length))
+		(void)session_switch_paste(s, by, bytes, length);
 	uint64_t begin = link_input_end(l);
-	v->typed += length;
+	v->typed += counted;
 	receipts_note(&l->control, v->key, v->typed, begin + length, length);
-	int rc = type(s, v, lease, bytes, length);
+	int rc = type(s, v, by, bytes, length);
 	/* Of refused or held input nothing is in the queue: without this, the receipt would wait for other input. */
 	uint64_t written = link_input_end(l) - begin;
 	if (written < length)
 		receipts_correct(&l->control, begin + written, length - (size_t)written);
 	return rc;
+}
+
+int session_type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
+	size_t length)
+{
+	const struct typist by = typist_of(v, lease);
+	return type_counted(s, v, &by, bytes, length, length);
+}
+
+int session_paste(struct session *s, struct session_viewer *v, const char *lease,
+	struct session_paste *p, const void *bytes, size_t length)
+{
+	struct typist by = typist_of(v, lease);
+	struct typing_cleaner cleaner = p->cleaner;
+	char *text = malloc(TYPING_PASTE_SIZE(length) + 1);
+	assert(length <= p->left);
+	p->left -= length;
+	if (!text) {
+		session_refuse_input(s, v, length);
+		return -ENOMEM;
+	}
+	by.pastes = p->begun;
+	size_t n = p->bracketed && !p->begun ? typing_put_mark(text, TYPING_PASTE_BEGIN) : 0;
+	n += typing_clean(&cleaner, bytes, length, text + n);
+	if (p->bracketed && p->left == 0)
+		n += typing_put_mark(text + n, TYPING_PASTE_END);
+	int rc = type_counted(s, v, &by, text, n, length);
+	free(text);
+	if (rc < 0)
+		return rc;
+	p->begun = true;
+	p->cleaner = cleaner;
+	return 0;
+}
+
+void session_continue_paste(
+	struct session *s, const struct session_viewer *v, struct session_paste *p)
+{
+	const struct typist by = typist_of(v, NULL);
+	if (s->typing.touched)
+		return;
+	p->begun = true;
+	s->typing.paste.open = true;
+	s->typing.paste_typist = typing_typist_id(&by);
+}
+
+void session_cancel_paste(struct session *s, const struct session_viewer *v)
+{
+	const struct typist by = typist_of(v, NULL);
+	uint64_t typist = typing_typist_id(&by);
+	session_end_paste(s, typist);
+	if (s->typing.cut_paste_typist == typist)
+		s->typing.cut_paste_typist = 0; /* it does not go on */
 }
 
 void session_refuse_input(struct session *s, struct session_viewer *v, size_t length)

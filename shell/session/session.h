@@ -176,6 +176,31 @@ void session_detach(struct session *s, struct session_viewer *v);
 int session_type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
 	size_t length);
 
+/* A paste of a viewer, which comes in pieces. */
+struct session_paste {
+	uint64_t left;  /* bytes that are still to come; set by the caller */
+	bool bracketed; /* the program wants markers; set by the caller */
+	bool begun;     /* the first piece has been typed */
+	struct typing_cleaner cleaner;
+};
+
+/*
+ * Input of a viewer that is the next piece of a paste: cleaned by typing_clean(), the first and the last one with the markers.
+ * length: at most p->left. Returns as session_type(); pieces that are refused count as typed.
+ */
+int session_paste(struct session *s, struct session_viewer *v, const char *lease,
+	struct session_paste *p, const void *bytes, size_t length);
+
+/*
+ * p is the rest of a bracketed paste that was interrupted. If the server was then, nobody has ended it: no marker begins the
+ * rest.
+ */
+void session_continue_paste(
+	struct session *s, const struct session_viewer *v, struct session_paste *p);
+
+/* The viewer does not go on with its paste: end it. */
+void session_cancel_paste(struct session *s, const struct session_viewer *v);
+
 /* Count refused input of a viewer as typed. */
 void session_refuse_input(struct session *s, struct session_viewer *v, size_t length);
 

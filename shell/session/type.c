@@ -114,7 +114,7 @@ int session_switch_paste(
 		return 0;
 	t->cut_paste_typist = 0;
 	t->paste_typist = typist;
-	return continues_paste(bytes, length) ? write_mark(s, TYPING_PASTE_BEGIN) : 0;
+	return by->pastes || continues_paste(bytes, length) ? write_mark(s, TYPING_PASTE_BEGIN) : 0;
 }
 
 void session_end_paste(struct session *s, uint64_t typist)
@@ -174,6 +174,7 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
 	rc = session_write(s, bytes, length);
 	if (rc < 0)
 		return rc;
+	s->typing.touched = true;
 	note_paste(s, by, &modes, bytes, length);
 	result.queued = exec_input_waiting(&s->executor);
 	result.written = before + length - result.queued;

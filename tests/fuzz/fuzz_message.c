@@ -26,13 +26,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct message m;
 	memset(&m, 0xff, sizeof m);
 	message_parse((const char *)data, size, &m);
-	FUZZ_CHECK(m.type <= MESSAGE_LEASE);
+	FUZZ_CHECK(m.type <= MESSAGE_PASTE_END);
 	if (m.type == MESSAGE_RESIZE)
 		FUZZ_CHECK(is_side(m.rows) && is_side(m.cols));
 	if (m.type == MESSAGE_PING)
 		check_time(m.time);
 	if (m.type == MESSAGE_SNAPSHOT)
-		FUZZ_CHECK(m.lines <= SCREEN_SCROLLBACK_MAX);
+		FUZZ_CHECK(m.scrollback <= SCREEN_SCROLLBACK_MAX);
+	if (m.type == MESSAGE_PASTE)
+		FUZZ_CHECK(m.paste > 0 && m.bytes > 0 && m.bytes <= MESSAGE_PASTE_MAX);
 	if (m.type == MESSAGE_LEASE)
 		FUZZ_CHECK(memchr(m.lease, '\0', sizeof m.lease));
 	if (m.type == MESSAGE_NAME)

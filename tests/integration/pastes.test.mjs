@@ -1,5 +1,8 @@
-// Bracketed pastes that never end: input of other clients does not become part of them.
+// Pastes: messages of the terminal socket, whose text cannot end them or send keys; and bracketed pastes that never end, of which
+// input of other clients does not become part.
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
@@ -123,4 +126,176 @@ shared('a paste ends with its shell', async (server) => {
 	assert.equal((await state(server)).pasting, false);
 	await server.api.input('s', 'echo mi""ne\r');
 	await server.outputMatches('s', /\x07mine\r\n/);
+});
+
+const key = (digit) => digit.repeat(32);
+
+/** The messages that begin a paste, and its bytes. */
+function paste(client, text, fields = {}) {
+	const data = Buffer.from(text);
+	const lines = text.split(/\r\n|\r|\n/);
+	client.control({ type: 'paste', id: 1, bytes: data.length, lines: lines.length - (lines.at(-1) === '' ? 1 : 0),
+		longest: lines.reduce((longest, line) => Math.max(longest, Buffer.byteLength(line)), 0), ...fields });
+	return data;
+}
+
+shared('a paste message runs nothing, whatever its text contains', async (server) => {
+	await server.session({ id: 's' });
+	const client = await open(server);
+	const text = 'echo o""ne\x1b[201~\necho two\x9b201~\r\necho \x03\x04three\n';
+	client.type(paste(client, text));
+	client.type('echo behi""nd');
+	await server.outputMatches('s', /behi""nd/);
+	assert.equal((await state(server)).pasting, false);
+	const before = await server.api.text('s');
+	assert.match(before, /echo o""ne\[201~[^]*echo two201~[^]*echo three/);
+	assert.doesNotMatch(before, /\x07one/);
+	client.type('\r');
+	await server.outputMatches('s', /\x07one\[201~\r\n[^]*\x07two201~\r\n[^]*\x07three\r\n[^]*\x07behind\r\n/);
+});
+
+shared('several lines need a confirmation if the program would run each, and a long line is refused where it would be cut', async (server) => {
+	await server.session({ id: 's' });
+	const client = await open(server, { client: key('1') });
+	client.type('cat\r');
+	await server.api.call('POST', '/api/session/s/wait', { until: [{ type: 'input', kind: 'line' }] });
+	const refused = (id) => client.untilMessage('paste', (message) => message.id === id);
+	client.type(paste(client, 'never\nnever\n'));
+	assert.equal((await refused(1)).code, 'PASTE_UNBRACKETED');
+	client.type(paste(client, 'x'.repeat(4096), { id: 2 }));
+	assert.equal((await refused(2)).code, 'LINE_TOO_LONG');
+	client.type(paste(client, 'first\r\nsecond\n', { id: 3, confirmed: true }));
+	client.type(paste(client, 'third', { id: 4 }));
+	client.type('\r');
+	await server.outputMatches('s', /third\r\nthird\r\n/);
+	const shown = await server.api.text('s');
+	// The terminal's echo and cat's lines.
+	for (const line of ['first', 'second']) assert.equal(shown.split(`${line}\r\n`).length, 3, line);
+	assert.doesNotMatch(shown, /never|xxx/);
+	// Refused bytes count as taken, so that the client does not send them again.
+	const typed = 'cat\rnever\nnever\nfirst\r\nsecond\nthird\r'.length + 4096;
+	await client.untilMessage('input', ({ taken }) => taken === typed);
+	assert.equal(client.messages.filter(({ type }) => type === 'paste').length, 2);
+});
+
+/** Send all of a paste, with at most 128 KiB without a receipt. */
+async function send(client, data, before = 0) {
+	for (let at = 0; at < data.length; at += 16_384) {
+		const room = () => at - (client.messages.findLast(({ type }) => type === 'input')?.taken ?? before) + before < 131_072;
+		if (!room()) await until('a receipt', () => room(), { interval: 5 });
+		client.type(data.subarray(at, at + 16_384));
+	}
+}
+
+/** A program that uses bracketed paste, reads slowly at first, and writes what it has read to a file. */
+const slowReader = `import os, sys, time, tty
+tty.setraw(0)
+os.write(1, b'\x1b[?2004hready')
+out = open('got', 'wb')
+got = b''
+while not got.endswith(b'q'):
+    if len(got) < 20000: time.sleep(0.02)
+    got += (piece := os.read(0, 1000))
+    out.write(piece)
+out.close()
+os.write(1, b'\x1b[?2004lover')
+`;
+
+async function readSlowly(server, client) {
+	writeFileSync(path.join(server.cwd, 'slow.py'), slowReader);
+	client.type('python3 slow.py\r');
+	await server.outputMatches('s', /ready/);
+	return async () => {
+		await server.outputMatches('s', /over/);
+		return readFileSync(path.join(server.cwd, 'got'), 'utf8');
+	};
+}
+
+shared('a large paste into a slow reader arrives whole and in order, and what is typed behind it comes behind it', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const client = await open(server, { client: key('2') });
+	const got = await readSlowly(server, client);
+	const text = Array.from({ length: 300_000 }, (_, index) => index).join('\n');
+	await send(client, paste(client, text), 'python3 slow.py\r'.length);
+	client.type('q');
+	assert.equal(await got(), `${begin}${text.replaceAll('\n', '\r')}${end}q`);
+	assert.deepEqual(client.messages.filter(({ type }) => type === 'error' || type === 'paste'), []);
+});
+
+shared('a paste that is cancelled is ended, and so is one that another client interrupts', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const client = await open(server, { client: key('3') });
+	const got = await readSlowly(server, client);
+	client.type(paste(client, 'abcdef').subarray(0, 3));
+	client.control({ type: 'paste', id: 1, end: true });
+	client.type(paste(client, 'ghijkl', { id: 2 }).subarray(0, 2));
+	await until('the paste', async () => (await state(server)).pasting);
+	const other = await open(server);
+	other.type('X');
+	await until('the end of the paste', async () => !(await state(server)).pasting);
+	client.type('i'); // shorter than what is taken for a part of a paste without these messages
+	client.type('jkl');
+	client.type('q');
+	assert.equal(await got(), `${begin}abc${end}${begin}gh${end}X${begin}ijkl${end}q`);
+});
+
+shared('a lease stops a paste: the client is told once, and the rest is dropped', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const client = await open(server, { client: key('4') });
+	const got = await readSlowly(server, client);
+	const data = paste(client, 'abcdefgh');
+	client.type(data.subarray(0, 2));
+	await until('the paste', async () => (await state(server)).pasting);
+	const { lease } = await server.api.call('POST', '/api/session/s/lease', { owner: 'agent', ttlMs: 60_000 });
+	client.type(data.subarray(2, 4));
+	assert.equal((await client.untilMessage('paste')).code, 'LEASED');
+	client.type(data.subarray(4, 6));
+	await server.api.call('DELETE', '/api/session/s/lease', { id: lease.id });
+	client.type(data.subarray(6));
+	client.type('q');
+	assert.equal(await got(), `${begin}ab${end}q`);
+	assert.equal(client.messages.filter(({ type }) => type === 'paste' || type === 'error').length, 1);
+});
+
+for (const signal of [null, 'SIGKILL'])
+	shared(`the rest of a paste comes on the next connection, ${signal ? 'also of the next server' : 'in a paste of its own'}`, async (server) => {
+		await server.session({ id: 's', cwd: server.cwd });
+		const client = await open(server, { client: key(signal ? '5' : '6') });
+		const got = await readSlowly(server, client);
+		const typed = 'python3 slow.py\r'.length;
+		client.type(paste(client, 'abc\ndef').subarray(0, 4));
+		await client.untilMessage('input', ({ taken }) => taken === typed + 4);
+		if (signal) {
+			await server.kill(signal);
+			await server.start();
+		} else {
+			client.terminate();
+			await until('the end of the paste', async () => !(await state(server)).pasting);
+		}
+		await client.connect();
+		assert.equal(client.attached.input, typed + 4);
+		client.type(paste(client, 'def', { continues: true }));
+		client.type('q');
+		assert.equal(await got(), `${begin}abc\r${signal ? '' : end + begin}def${end}q`);
+	});
+
+shared('who breaks the rules of pastes is closed, and a viewer cannot paste', async (server) => {
+	await server.session({ id: 's' });
+	const wrong = [
+		(client) => client.control({ type: 'paste', bytes: 3 }),
+		(client) => client.control({ type: 'paste', id: 1, bytes: 2 ** 24 + 1 }),
+		(client) => [paste(client, 'abc'), paste(client, 'abc', { id: 2 })],
+	];
+	for (const act of wrong) {
+		const client = await open(server);
+		act(client);
+		assert.equal((await client.untilClosed()).code, 1008);
+	}
+	const { token } = await server.api.link('s', 'viewer', 60_000);
+	const viewer = await open(server, { token });
+	viewer.type(paste(viewer, 'abc'));
+	assert.equal((await viewer.untilMessage('paste')).code, 'READ_ONLY');
+	viewer.type('d');
+	await viewer.untilMessage('error', ({ code }) => code === 'READ_ONLY');
+	assert.doesNotMatch(await server.api.text('s'), /abc/);
 });

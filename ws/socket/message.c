@@ -31,6 +31,27 @@ static void copy_time(const json_t *root, char *text)
 	text[length] = '\0';
 }
 
+/* A positive integer of at most max, or 0. */
+static uint64_t positive(const json_t *root, const char *key, uint64_t max)
+{
+	json_int_t n = json_integer_value(json_object_get(root, key));
+	return n > 0 && (uint64_t)n <= max ? (uint64_t)n : 0;
+}
+
+static void parse_paste(const json_t *root, struct message *m)
+{
+	m->paste = positive(root, "id", INT64_MAX);
+	m->bytes = positive(root, "bytes", MESSAGE_PASTE_MAX);
+	m->lines = positive(root, "lines", MESSAGE_PASTE_MAX);
+	m->longest = positive(root, "longest", MESSAGE_PASTE_MAX);
+	m->confirmed = json_is_true(json_object_get(root, "confirmed"));
+	m->continues = json_is_true(json_object_get(root, "continues"));
+	bool ends = json_is_true(json_object_get(root, "end"));
+	m->type = !m->paste || (!ends && !m->bytes) ? MESSAGE_BAD_PASTE
+		: ends                              ? MESSAGE_PASTE_END
+						    : MESSAGE_PASTE;
+}
+
 static void parse_object(const json_t *root, struct message *m)
 {
 	const char *type = json_string_value(json_object_get(root, "type"));
@@ -54,7 +75,7 @@ static void parse_object(const json_t *root, struct message *m)
 	} else if (strcmp(type, "snapshot") == 0) {
 		json_int_t lines = json_integer_value(json_object_get(root, "scrollback"));
 		m->type = MESSAGE_SNAPSHOT;
-		m->lines = lines < 0                                ? 0
+		m->scrollback = lines < 0                           ? 0
 			: lines > (json_int_t)SCREEN_SCROLLBACK_MAX ? SCREEN_SCROLLBACK_MAX
 								    : (unsigned)lines;
 	} else if (strcmp(type, "lease") == 0) {
@@ -62,6 +83,8 @@ static void parse_object(const json_t *root, struct message *m)
 		m->type = MESSAGE_LEASE;
 		/* A longer id is cut, and invalid in any case. */
 		snprintf(m->lease, sizeof m->lease, "%s", id ? id : "");
+	} else if (strcmp(type, "paste") == 0) {
+		parse_paste(root, m);
 	} else {
 		m->type = MESSAGE_UNKNOWN;
 	}

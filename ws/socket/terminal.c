@@ -104,6 +104,7 @@ static void on_gone(void *user, bool deleted)
 {
 	struct terminal *t = user;
 	terminal_drop_snapshot(t);
+	terminal_drop_paste(t);
 	t->session = NULL;
 	/* The server ends: the session has no client any more, and ends by itself. */
 	if (!deleted)
@@ -114,21 +115,11 @@ static void on_gone(void *user, bool deleted)
 		terminal_end(t, CLOSE_GOING_AWAY, "server going away");
 }
 
-static void refuse_message(struct terminal *t, const char *code, const char *message)
-{
-	t->error_code = code;
-	t->error_message = message;
-	terminal_pump(t);
-	/* For clients with a session of their own an error ends the connection. */
-	if (t->own)
-		terminal_end(t, CLOSE_INTERNAL, message);
-}
-
 /* The session keeps the size that it has. */
 static void tell_size_refused(struct terminal *t)
 {
 	if (t->session->size_refused && !t->own)
-		refuse_message(t, "LIMIT_REACHED",
+		terminal_refuse(t, "LIMIT_REACHED",
 			"There is no memory for a screen of that size: the screens of all sessions together have as much as they may");
 }
 
@@ -140,6 +131,7 @@ static void replace_before(struct terminal *t, struct session *s)
 		if (other == t || other->session != s || other->viewer.key != t->viewer.key)
 			continue;
 		terminal_drop_snapshot(other);
+		terminal_drop_paste(other);
 		session_detach(s, &other->viewer);
 		other->session = NULL;
 		terminal_end(other, CLOSE_REPLACED, "the client has connected again");
@@ -153,8 +145,6 @@ static void restore_input(struct terminal *t, struct session *s)
 	(void)session_find_receipt(s, &t->viewer, &t->viewer.typed);
 	t->input_told = t->viewer.typed;
 }
-
-static void on_binary(void *self, const void *bytes, size_t length);
 
 static void follow(struct terminal *t, struct session *s)
 {
@@ -183,7 +173,7 @@ static void follow(struct terminal *t, struct session *s)
 	uint8_t *early = t->early;
 	t->early = NULL;
 	if (early)
-		on_binary(t, early, t->early_length);
+		terminal_take_input(t, early, t->early_length);
 	free(early);
 }
 
@@ -312,89 +302,15 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 	return t;
 }
 
-/* Store input until the session has started. Returns false if it is too much. */
-static bool keep_early(struct terminal *t, const void *bytes, size_t length)
-{
-	uint8_t *grown = length <= LINK_INPUT_MAX - t->early_length
-		? realloc(t->early, t->early_length + length)
-		: NULL;
-	if (!grown)
-		return false;
-	memcpy(grown + t->early_length, bytes, length);
-	t->early = grown;
-	t->early_length += length;
-	return true;
-}
-
-/* The client's lease, or NULL if it has ended. */
-static const char *shown_lease(const struct terminal *t)
-{
-	return typing_is_allowed(&t->session->typing, t->lease) ? t->lease : NULL;
-}
-
 static void apply_window(struct terminal *t, unsigned rows, unsigned cols)
 {
 	if (!t->session)
 		t->viewer.attendee.rows = rows, t->viewer.attendee.cols = cols;
-	else if (!session_set_window(t->session, &t->viewer, shown_lease(t), rows, cols))
-		refuse_message(t, "LEASED",
+	else if (!session_set_window(t->session, &t->viewer, terminal_lease(t), rows, cols))
+		terminal_refuse(t, "LEASED",
 			"The session is leased to another client: the window size counts when the lease ends");
 	else
 		tell_size_refused(t);
-}
-
-/* If the client's link is for a prompt that waits no more, close it. Returns whether the client stays. */
-static bool end_answered(struct terminal *t)
-{
-	if (!t->principal.answers ||
-		(t->session && session_prompt_is_open(t->session, &t->principal.prompt)))
-		return true;
-	terminal_end(t, CLOSE_ACCESS_ENDED, "the prompt has been answered, or is no more");
-	return false;
-}
-
-/* Whether input is one answer to the prompt of the client's link; otherwise an error is sent. */
-static bool may_answer(struct terminal *t, const void *bytes, size_t length)
-{
-	if (!end_answered(t))
-		return false;
-	if (typing_find_answer(bytes, length) + 1 >= length)
-		return true;
-	refuse_message(t, "READ_ONLY", "This link gives one answer: input after it is refused");
-	return false;
-}
-
-static void on_binary(void *self, const void *bytes, size_t length)
-{
-	struct terminal *t = self;
-	if (t->closing || length == 0)
-		return;
-	if (t->principal.answers && !may_answer(t, bytes, length)) {
-		if (t->session)
-			session_refuse_input(t->session, &t->viewer, length);
-		return;
-	}
-	if (t->principal.role == ROLE_VIEWER && !t->principal.answers) {
-		t->all->metrics->viewer_input_refused++;
-		refuse_message(t, "READ_ONLY", "This link may only watch: input is refused");
-		return;
-	}
-	if (t->waiting && keep_early(t, bytes, length))
-		return;
-	int rc = t->session ? session_type(t->session, &t->viewer, shown_lease(t), bytes, length)
-			    : -EAGAIN;
-	if (rc == -EAGAIN)
-		refuse_message(t, "NOT_READY", "The session is still starting: input is refused");
-	else if (rc == -EACCES)
-		refuse_message(
-			t, "LEASED", "The session is leased to another client: input is refused");
-	else if (rc == -ENOBUFS)
-		refuse_message(t, "INPUT_OVERFLOW", "Too much input waits for a program to read it");
-	else if (rc < 0 && !t->own) /* an own session's exit status is still to be sent */
-		refuse_message(t, "SESSION_TERMINATED", "The session has ended: input is refused");
-	else if (t->viewer.key > 0)
-		terminal_schedule_receipt(t);
-	end_answered(t);
 }
 
 static void on_text(void *self, const char *text, size_t length)
@@ -405,23 +321,23 @@ static void on_text(void *self, const char *text, size_t length)
 		return;
 	if (length > MESSAGE_MAX) {
 		t->all->metrics->control_invalid++;
-		refuse_message(t, "VALIDATION_FAILED", "The control message is too long");
+		terminal_refuse(t, "VALIDATION_FAILED", "The control message is too long");
 		return;
 	}
 	message_parse(text, length, &m);
 	switch (m.type) {
 	case MESSAGE_INVALID:
 		t->all->metrics->control_invalid++;
-		refuse_message(t, "VALIDATION_FAILED", "Invalid control message");
+		terminal_refuse(t, "VALIDATION_FAILED", "Invalid control message");
 		break;
 	case MESSAGE_BAD_SIZE:
 		t->all->metrics->control_invalid++;
-		refuse_message(t, "VALIDATION_FAILED",
+		terminal_refuse(t, "VALIDATION_FAILED",
 			"Invalid dimensions: cols and rows must be positive");
 		break;
 	case MESSAGE_BAD_NAME:
 		t->all->metrics->control_invalid++;
-		refuse_message(t, "VALIDATION_FAILED", "Invalid name");
+		terminal_refuse(t, "VALIDATION_FAILED", "Invalid name");
 		break;
 	case MESSAGE_RESIZE:
 		apply_window(t, m.rows, m.cols);
@@ -436,7 +352,7 @@ static void on_text(void *self, const char *text, size_t length)
 			session_rename_viewer(t->session, &t->viewer, m.name);
 		break;
 	case MESSAGE_SNAPSHOT:
-		t->lines = m.lines;
+		t->lines = m.scrollback;
 		if (t->session && t->ready && !t->own) {
 			terminal_want_snapshot(t, SNAPSHOT_REQUEST);
 			terminal_pump(t);
@@ -447,9 +363,19 @@ static void on_text(void *self, const char *text, size_t length)
 		t->lease_told = UINT64_MAX; /* send whether it is valid */
 		if (t->session)
 			terminal_pump(t);
-		if (t->session && shown_lease(t) && t->viewer.attendee.later_rows > 0)
+		if (t->session && terminal_lease(t) && t->viewer.attendee.later_rows > 0)
 			apply_window(
 				t, t->viewer.attendee.later_rows, t->viewer.attendee.later_cols);
+		break;
+	case MESSAGE_BAD_PASTE:
+		t->all->metrics->control_invalid++;
+		terminal_end(t, CLOSE_POLICY, "invalid paste");
+		break;
+	case MESSAGE_PASTE:
+		terminal_begin_paste(t, &m);
+		break;
+	case MESSAGE_PASTE_END:
+		terminal_end_paste(t, m.paste);
 		break;
 	case MESSAGE_ACK:
 		pace_acked(&t->pace, m.bytes, uv_now(t->all->sessions->loop));
@@ -465,6 +391,7 @@ static void on_closed(void *self)
 {
 	struct terminal *t = self;
 	t->closing = true;
+	terminal_drop_paste(t);
 	if (t->session)
 		session_detach(t->session, &t->viewer);
 	t->session = NULL;
@@ -488,7 +415,7 @@ const struct frames_protocol terminal_protocol = {
 	.message_max = TERMINAL_MESSAGE_MAX,
 	.text_max = MESSAGE_MAX,
 	.writable = on_writable,
-	.binary = on_binary,
+	.binary = terminal_take_input,
 	.text = on_text,
 	.too_big = on_too_big,
 	.closed = on_closed,
@@ -515,5 +442,5 @@ void terminals_sweep(struct terminals *all)
 	struct terminal *t, *next;
 	DL_FOREACH_SAFE (all->list, t, next)
 		if (!t->waiting)
-			(void)end_answered(t); /* it closes the connection itself */
+			(void)terminal_end_answered(t); /* it closes the connection itself */
 }

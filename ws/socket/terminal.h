@@ -60,6 +60,22 @@ struct terminals {
 	uv_timer_t refresh;    /* active while clients are behind */
 };
 
+/* A paste of a client. Zero: none. */
+struct terminal_paste {
+	uint64_t id; /* the client's; 0 = none */
+	struct session_paste pieces;
+	uint64_t lines, longest; /* of its text: lines, and bytes of the longest one */
+	bool confirmed;          /* the user has confirmed several lines */
+	bool continues;          /* the rest of one that began on an earlier connection */
+	bool looks;              /* waits for the modes of the program */
+	struct look look;        /* reads them */
+	uint8_t *held;           /* input meanwhile; owned */
+	size_t held_length;
+	bool refused;               /* the rest is dropped */
+	uint64_t told_id;           /* why it was refused is to be sent; 0 = nothing */
+	const char *code, *message; /* why; literals */
+};
+
 /* A client of a session; heap. "..._told": what the client was last sent. */
 struct terminal {
 	struct terminal *prev, *next;
@@ -112,6 +128,7 @@ struct terminal {
 	uint64_t restarts_told;          /* of the shell */
 	char lease[LEASE_ID_LENGTH + 1]; /* the one that it has shown, or "" */
 	uint64_t input_told;             /* bytes of its last receipt */
+	struct terminal_paste paste;
 	bool draining_told;
 	bool pong;
 	char pong_time[MESSAGE_TIME_MAX]; /* JSON */

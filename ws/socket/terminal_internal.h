@@ -1,4 +1,4 @@
-/* Shared by terminal.c, terminal_send.c and terminal_lag.c. */
+/* Shared by terminal.c, terminal_input.c, terminal_send.c and terminal_lag.c. */
 #pragma once
 
 #include "ws/socket/terminal.h"
@@ -11,6 +11,27 @@ static inline uint64_t terminal_now_ms(const struct terminal *t)
 
 /* terminal.c: close the connection, unless that has begun. */
 void terminal_end(struct terminal *t, enum close_code code, const char *reason);
+
+/* terminal_input.c: send an error. code, message: literals. */
+void terminal_refuse(struct terminal *t, const char *code, const char *message);
+
+/* The client's lease, or NULL if it has ended. */
+const char *terminal_lease(const struct terminal *t);
+
+/* If the client's link is for a prompt that waits no more, close it. Returns whether the client stays. */
+bool terminal_end_answered(struct terminal *t);
+
+/* Bytes of a binary message; self: the terminal. */
+void terminal_take_input(void *self, const void *bytes, size_t length);
+
+/* A paste begins: the next m->bytes bytes of input. */
+void terminal_begin_paste(struct terminal *t, const struct message *m);
+
+/* The rest of the paste with that id does not come. */
+void terminal_end_paste(struct terminal *t, uint64_t id);
+
+/* Forget the paste. Input that waits with it is dropped, and not counted as read. */
+void terminal_drop_paste(struct terminal *t);
 
 /* terminal_send.c: send what is due while the transport has room. */
 void terminal_pump(struct terminal *t);

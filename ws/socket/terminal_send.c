@@ -123,6 +123,16 @@ static bool tell_error(struct terminal *t)
 	return send_json(t, m);
 }
 
+/* A paste was refused. */
+static bool tell_paste(struct terminal *t)
+{
+	struct terminal_paste *p = &t->paste;
+	json_t *m = json_pack("{s:s, s:I, s:s, s:s}", "type", "paste", "id", (json_int_t)p->told_id,
+		"code", p->code, "message", p->message);
+	p->told_id = 0;
+	return send_json(t, m);
+}
+
 static bool tell_pong(struct terminal *t)
 {
 	t->pong = false;
@@ -342,6 +352,8 @@ static int tell_message(struct terminal *t)
 		return tell_own_message(t);
 	if (t->error_code)
 		sent = tell_error(t);
+	else if (t->paste.told_id)
+		sent = tell_paste(t);
 	else if (t->pong)
 		sent = tell_pong(t);
 	else if (!t->session)

@@ -57,9 +57,26 @@ Test(message_parse, types)
 		{"{\"type\":\"ack\",\"bytes\":7}", MESSAGE_ACK},
 		{"{\"type\":\"ack\",\"bytes\":-7}", MESSAGE_ACK},
 		{"{\"type\":\"ack\"}", MESSAGE_ACK},
+		{"{\"type\":\"paste\",\"id\":1,\"bytes\":16777216}", MESSAGE_PASTE},
+		{"{\"type\":\"paste\",\"id\":1,\"bytes\":16777217}", MESSAGE_BAD_PASTE},
+		{"{\"type\":\"paste\",\"id\":1,\"bytes\":0}", MESSAGE_BAD_PASTE},
+		{"{\"type\":\"paste\",\"id\":-1,\"bytes\":1}", MESSAGE_BAD_PASTE},
+		{"{\"type\":\"paste\",\"bytes\":1}", MESSAGE_BAD_PASTE},
+		{"{\"type\":\"paste\",\"end\":true}", MESSAGE_BAD_PASTE},
+		{"{\"type\":\"paste\",\"id\":1,\"end\":true}", MESSAGE_PASTE_END},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		cr_expect_eq(parse(cases[i].text).type, cases[i].type, "%s", cases[i].text);
+}
+
+Test(message_parse, a_paste_has_the_shape_of_its_text)
+{
+	struct message m = parse(
+		"{\"type\":\"paste\",\"id\":9,\"bytes\":30,\"lines\":3,\"longest\":20,\"confirmed\":true}");
+	cr_assert(m.type == MESSAGE_PASTE && m.paste == 9 && m.bytes == 30);
+	cr_assert(m.lines == 3 && m.longest == 20 && m.confirmed);
+	m = parse("{\"type\":\"paste\",\"id\":9,\"bytes\":30,\"lines\":-3,\"confirmed\":1}");
+	cr_assert(m.type == MESSAGE_PASTE && m.lines == 0 && !m.confirmed);
 }
 
 Test(message_parse, resize_has_both_sides)

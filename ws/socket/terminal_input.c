@@ -1,0 +1,267 @@
+/*
+ * Input of terminal clients: typing and pastes. How a paste is typed depends on the modes of the program, so input waits until
+ * the screen has all output so far.
+ */
+#include "ws/socket/terminal_internal.h"
+
+#include "shell/input/typing.h"
+#include "shell/session/type.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HELD_MAX ((size_t)1 << 20) /* bytes of input that wait for the screen */
+
+void terminal_refuse(struct terminal *t, const char *code, const char *message)
+{
+	t->error_code = code;
+	t->error_message = message;
+	terminal_pump(t);
+	/* For clients with a session of their own an error ends the connection. */
+	if (t->own)
+		terminal_end(t, CLOSE_INTERNAL, message);
+}
+
+const char *terminal_lease(const struct terminal *t)
+{
+	return typing_is_allowed(&t->session->typing, t->lease) ? t->lease : NULL;
+}
+
+/* Why input is refused. */
+static struct refusal refusal_of(int rc)
+{
+	switch (rc) {
+	case -EAGAIN:
+		return (struct refusal){
+			409, "NOT_READY", "The session is still starting: input is refused"};
+	case -EACCES:
+		return (struct refusal){
+			409, "LEASED", "The session is leased to another client: input is refused"};
+	case -ENOBUFS:
+		return (struct refusal){
+			409, "INPUT_OVERFLOW", "Too much input waits for a program to read it"};
+	case -ENOMEM:
+		return (struct refusal){500, "OUT_OF_MEMORY", "Out of memory"};
+	default:
+		return (struct refusal){
+			409, "SESSION_TERMINATED", "The session has ended: input is refused"};
+	}
+}
+
+/* Permission */
+
+bool terminal_end_answered(struct terminal *t)
+{
+	if (!t->principal.answers ||
+		(t->session && session_prompt_is_open(t->session, &t->principal.prompt)))
+		return true;
+	terminal_end(t, CLOSE_ACCESS_ENDED, "the prompt has been answered, or is no more");
+	return false;
+}
+
+static const struct refusal only_watches = {
+	403, "READ_ONLY", "This link may only watch: input is refused"};
+static const struct refusal one_answer = {
+	403, "READ_ONLY", "This link gives one answer: input after it is refused"};
+
+/* Whether the client may type these bytes; otherwise *ret_refusal. */
+static bool may_type(
+	struct terminal *t, const void *bytes, size_t length, struct refusal *ret_refusal)
+{
+	*ret_refusal = only_watches;
+	if (!t->principal.answers) {
+		bool watches = t->principal.role == ROLE_VIEWER;
+		t->all->metrics->viewer_input_refused += watches;
+		return !watches;
+	}
+	*ret_refusal = one_answer;
+	return typing_find_answer(bytes, length) + 1 >= length;
+}
+
+/* Pastes */
+
+/* The rest of the paste is dropped. The client is told why. */
+static void refuse_paste(struct terminal *t, struct refusal why)
+{
+	struct terminal_paste *p = &t->paste;
+	if (t->session && p->pieces.begun)
+		session_cancel_paste(t->session, &t->viewer);
+	p->refused = true;
+	p->told_id = p->id;
+	p->code = why.code;
+	p->message = why.message;
+	terminal_pump(t);
+}
+
+/* Type the next piece of the paste. Returns how many of the bytes are its. */
+static size_t take_paste(struct terminal *t, const uint8_t *bytes, size_t length)
+{
+	struct terminal_paste *p = &t->paste;
+	struct refusal why;
+	if (p->id == 0)
+		return 0;
+	size_t own = length < p->pieces.left ? length : (size_t)p->pieces.left;
+	if (p->refused || !may_type(t, bytes, own, &why)) {
+		p->pieces.left -= own;
+		session_refuse_input(t->session, &t->viewer, own);
+		if (!p->refused)
+			refuse_paste(t, why);
+	} else {
+		int rc = session_paste(
+			t->session, &t->viewer, terminal_lease(t), &p->pieces, bytes, own);
+		if (rc < 0)
+			refuse_paste(t, refusal_of(rc));
+	}
+	if (p->pieces.left == 0)
+		p->id = 0;
+	return own;
+}
+
+static void type_keys(struct terminal *t, const void *bytes, size_t length)
+{
+	struct refusal why;
+	if (!may_type(t, bytes, length, &why)) {
+		if (t->session)
+			session_refuse_input(t->session, &t->viewer, length);
+		terminal_refuse(t, why.code, why.message);
+		return;
+	}
+	int rc = t->session ? session_type(t->session, &t->viewer, terminal_lease(t), bytes, length)
+			    : -EAGAIN;
+	why = refusal_of(rc);
+	/* The exit status of an own session is still to be sent. */
+	if (rc < 0 && !(t->own && strcmp(why.code, "SESSION_TERMINATED") == 0))
+		terminal_refuse(t, why.code, why.message);
+}
+
+static void take_input(struct terminal *t, const uint8_t *bytes, size_t length)
+{
+	size_t pasted = t->session ? take_paste(t, bytes, length) : 0;
+	if (pasted < length && !t->closing)
+		type_keys(t, bytes + pasted, length - pasted);
+	if (t->session && !t->closing && t->viewer.key > 0)
+		terminal_schedule_receipt(t);
+	(void)terminal_end_answered(t);
+}
+
+/* Append input to a buffer. Returns false if it is too much. */
+static bool keep(uint8_t **buffer, size_t *size, size_t max, const void *bytes, size_t length)
+{
+	uint8_t *grown = length <= max - *size ? realloc(*buffer, *size + length) : NULL;
+	if (!grown)
+		return false;
+	memcpy(grown + *size, bytes, length);
+	*buffer = grown;
+	*size += length;
+	return true;
+}
+
+void terminal_take_input(void *self, const void *bytes, size_t length)
+{
+	struct terminal *t = self;
+	struct terminal_paste *p = &t->paste;
+	if (t->closing || length == 0 || !terminal_end_answered(t))
+		return;
+	if (t->waiting && t->principal.role != ROLE_VIEWER &&
+		keep(&t->early, &t->early_length, LINK_INPUT_MAX, bytes, length))
+		return;
+	if (!p->looks)
+		take_input(t, bytes, length);
+	else if (!keep(&p->held, &p->held_length, HELD_MAX, bytes, length))
+		terminal_end(t, CLOSE_POLICY, "too much input while a paste begins");
+}
+
+/* Type what has been held back. */
+static void release_held(struct terminal *t)
+{
+	struct terminal_paste *p = &t->paste;
+	uint8_t *held = p->held;
+	size_t length = p->held_length;
+	p->held = NULL;
+	p->held_length = 0;
+	if (length > 0)
+		terminal_take_input(t, held, length);
+	free(held);
+}
+
+/* Why the program cannot get such a paste; code NULL = it can. */
+static struct refusal check_paste(const struct terminal *t)
+{
+	const struct terminal_paste *p = &t->paste;
+	struct termios modes;
+	if (!p->pieces.bracketed && p->lines > 1 && !p->confirmed)
+		return (struct refusal){409, "PASTE_UNBRACKETED",
+			"The program cannot tell a paste from typing and will run each line at once"};
+	if (p->longest > TYPING_LINE_MAX && session_terminal_modes(t->session, &modes) &&
+		(modes.c_lflag & ICANON))
+		return (struct refusal){409, "LINE_TOO_LONG",
+			"A line of the paste is longer than the 4095 bytes that the terminal keeps for this program"};
+	return (struct refusal){0};
+}
+
+/* The screen has all output: begin the paste in the modes of the program. */
+static void on_modes_seen(void *user)
+{
+	struct terminal *t = user;
+	struct terminal_paste *p = &t->paste;
+	const struct screen *screen = pane_unlent_screen(&t->session->pane);
+	p->looks = false;
+	p->pieces.bracketed = screen && screen_modes(screen)->bracketed_paste;
+	struct refusal why = check_paste(t);
+	if (why.code)
+		refuse_paste(t, why);
+	else if (p->continues && p->pieces.bracketed)
+		session_continue_paste(t->session, &t->viewer, &p->pieces);
+	release_held(t);
+}
+
+void terminal_begin_paste(struct terminal *t, const struct message *m)
+{
+	struct terminal_paste *p = &t->paste;
+	if (t->own)
+		return; /* not a message of its dialect */
+	if (p->id) {
+		terminal_end(t, CLOSE_POLICY, "a paste has begun already");
+		return;
+	}
+	*p = (struct terminal_paste){.id = m->paste,
+		.pieces = {.left = m->bytes},
+		.lines = m->lines,
+		.longest = m->longest,
+		.confirmed = m->confirmed,
+		.continues = m->continues,
+		.look = {.seen = on_modes_seen, .user = t}};
+	if (!t->session) {
+		refuse_paste(t, refusal_of(-EAGAIN));
+		return;
+	}
+	p->looks = true;
+	if (pane_look(&t->session->pane, &p->look))
+		on_modes_seen(t);
+}
+
+void terminal_end_paste(struct terminal *t, uint64_t id)
+{
+	struct terminal_paste *p = &t->paste;
+	if (p->id != id)
+		return; /* it is complete, or was never begun */
+	if (p->looks) {
+		look_cancel(&p->look);
+		p->looks = false;
+		p->refused = true;
+		release_held(t);
+	}
+	if (t->session && p->pieces.begun)
+		session_cancel_paste(t->session, &t->viewer);
+	p->id = 0;
+}
+
+void terminal_drop_paste(struct terminal *t)
+{
+	struct terminal_paste *p = &t->paste;
+	if (p->looks)
+		look_cancel(&p->look);
+	free(p->held);
+	*p = (struct terminal_paste){0};
+}

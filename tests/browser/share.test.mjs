@@ -196,6 +196,7 @@ scenario('a viewer can only watch; a driver can only type', { skip, timeout: 80_
 
 	const { offset } = await api.get(id);
 	await vi.runs('touch viewer-was-here');
+	await vi.page.locator('.toast').filter({ hasText: 'only allows watching' }).waitFor();
 	await vi.page.keyboard.press('Control+c');
 	await vi.page.evaluate(() => {
 		const area = document.querySelector('[data-testid=terminal] textarea');

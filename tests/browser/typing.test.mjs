@@ -67,6 +67,24 @@ scenario('undelivered keys are kept, shown, and sent once or dropped', { skip, t
 	assert.ok(!(await text(page)).includes('dropped'));
 });
 
+scenario('the terminal has the focus, and no key is lost when a session opens', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	await server.session({ id: 'other' });
+	const page = await open(server);
+	await page.keyboard.type('echo fir""st');
+	await page.keyboard.press('Enter');
+	await shows(page, /^first$/m);
+	for (const id of ['other', 'main', 'other']) {
+		await page.locator(`[data-testid=session-item][data-session-id=${id}] a`).click();
+		await page.keyboard.type(`echo key""s-$((40+2))`);
+		await page.keyboard.press('Enter');
+		await shows(page, /^keys-42$/m);
+		await page.keyboard.type('clear');
+		await page.keyboard.press('Enter');
+		await until('an empty screen', async () => !/keys-42/.test(await text(page)));
+	}
+});
+
 scenario('keys typed during a short interruption, or into a session that is being created, are sent without a question', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	const page = await open(server);

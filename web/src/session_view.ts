@@ -20,7 +20,7 @@ import { Feed } from './term/feed';
 import { disposeTerminal, useGpu } from './term/gpu';
 import { History } from './term/history';
 import { Input } from './term/input';
-import { ignoreMouseModes } from './term/read_only';
+import { ignoreMouseModes, onTyping } from './term/read_only';
 import { Sticky } from './term/sticky';
 import { createTerminal } from './term/terminal';
 import { scrollByTouch } from './term/touch';
@@ -40,10 +40,12 @@ import type { Settings } from './ui/settings';
 import type { Theme } from './ui/theme';
 import { screenReaderMode } from './ui/shortcuts';
 import { handlePaste, pasteFromClipboard } from './ui/paste';
+import { Paster } from './ui/paster';
 import { notice, toast } from './ui/toast';
 import { UndeliveredNote } from './ui/undelivered';
 
 const BELL_FLASH_MS = 180;
+const hintReadOnly = () => toast('This link only allows watching: nothing was typed.');
 const NO_LEASE: LeaseMessage = { type: 'lease', lease: null };
 /** A media query for phones. */
 const PHONE = '(pointer: coarse) and (max-width: 700px), (pointer: coarse) and (max-height: 500px)';
@@ -95,6 +97,7 @@ export class SessionView {
 		send: () => this.connection.settle('send'),
 		drop: () => this.connection.settle('drop'),
 	});
+	#paster: Paster;
 	#inputId = randomId(); // identifies our input on all connections of this view (`client` in the address)
 	#silentMs = 0;
 	#wasLive = false; // it has been live since the view was created
@@ -129,6 +132,7 @@ export class SessionView {
 		});
 		this.terminal = terminal;
 		this.#newOutput = new NewOutput(terminal);
+		this.#paster = new Paster(terminal, () => this.connection);
 		this.#clusters = new Clusters(terminal, () => toast('Support for combined characters, such as flags, could not be loaded.'));
 		this.search = new SearchBox(search, theme, () => this.#history.fetchAll(), () => terminal.focus());
 		this.#banner = new ConnectionBanner({
@@ -150,27 +154,32 @@ export class SessionView {
 		let stage: HTMLElement;
 		this.#element = h('section', { class: 'session-view', 'aria-label': `Session ${id}` },
 			stage = h('div', { class: 'stage' },
-				this.#mount, this.search.element, this.#banner.element, this.#undelivered.element,
+				this.#mount, this.search.element, this.#banner.element, this.#undelivered.element, this.#paster.element,
 				this.#newOutput.element, this.#frame.element),
-			role !== 'viewer' && keyBar(terminal, this.#sticky, () => void pasteFromClipboard(terminal)));
+			role !== 'viewer' && keyBar(terminal, this.#sticky, () => void pasteFromClipboard(terminal, (text) => this.#paster.paste(text))));
 		parent.replaceChildren(this.#element);
 		this.keyboard = new LeaseKeeper({ api, session: id, sendId: (lease) => this.connection.sendLease(lease) });
 
 		terminal.open(this.#mount);
-		if (role === 'viewer')
+		if (role === 'viewer') {
 			ignoreMouseModes(terminal);
+			onTyping(this.#mount, hintReadOnly);
+		}
 		scrollByTouch(terminal, this.#mount);
-		handlePaste(terminal, this.#mount, role !== 'viewer', (selection) => void this.upload(selection));
+		handlePaste(this.#mount, (text) => this.#pasteOrHint(text), (selection) => void this.upload(selection));
 		copyOnInterrupt(terminal, () => settings.values.interrupt === 'copy');
 		this.blocks = new Blocks({
-			api, id, terminal, stage, mount: this.#mount, mayType: role !== 'viewer', alerts: options.alerts, targetBlock: options.targetBlock,
+			api, id, terminal, stage, mount: this.#mount, paste: role === 'viewer' ? null : (text) => this.#paster.paste(text), alerts: options.alerts, targetBlock: options.targetBlock,
 			fetchAll: () => this.#history.fetchAll(),
 		});
 		terminal.onTitleChange((title) => events.title(title));
 		terminal.onBell(() => this.#onBell());
 		this.#feed = new Feed(terminal, (offset) => this.connection.resync(offset));
 		this.#history = new History(terminal, (lines) => this.connection.requestSnapshot(lines));
-		this.#input = new Input(terminal, this.#sticky, (data, typed) => void this.connection.send(data, typed));
+		this.#input = new Input(terminal, this.#sticky, (data, typed) => {
+			if (!this.connection.send(data, typed) && typed)
+				toast('Too much input waits already: it was not kept.');
+		});
 		this.connection = this.#newConnection();
 		this.#removeListeners = this.#addListeners();
 		void useGpu(terminal, () => this.#sizes.refit()).then(() => this.#connect());
@@ -216,8 +225,15 @@ export class SessionView {
 	paste(text: string): boolean {
 		if (this.#disposed || !this.#input.live || !this.terminal.modes.bracketedPasteMode || this.#whyNoUpload() !== null)
 			return false;
-		this.terminal.paste(text);
+		this.#paster.paste(text);
 		return true;
+	}
+
+	#pasteOrHint(text: string): void {
+		if (this.#options.role === 'viewer')
+			hintReadOnly();
+		else
+			this.#paster.paste(text);
 	}
 
 	get sizeBadge(): HTMLElement {
@@ -274,6 +290,8 @@ export class SessionView {
 					this.#reportConnection();
 				},
 				undelivered: () => this.#showUndelivered(),
+				pasting: (progress) => this.#paster.show(progress),
+				pasteRefused: (paste, refusal) => this.#paster.refused(paste, refusal),
 			},
 		});
 	}
@@ -295,6 +313,7 @@ export class SessionView {
 			this.#live = false;
 			this.#input.setLive(false);
 			this.#replay++;
+			this.#paster.show(null);
 		}
 		this.#wasLive ||= state.kind === 'live';
 		this.#banner.connection(state);
@@ -332,10 +351,10 @@ export class SessionView {
 
 	/** Show undelivered input if the connection is lost or slow, or if the user has to confirm. */
 	#showUndelivered(): void {
-		const { state, undelivered } = this.connection;
+		const { state } = this.connection;
 		const live = state.kind === 'live';
 		const lost = state.kind === 'waiting' || (!live && state.kind !== 'closed' && this.#wasLive);
-		this.#undelivered.show(lost || undelivered.needsConfirmation || this.#silentMs > 0 ? undelivered : null, live);
+		this.#undelivered.show(lost || this.connection.needsConfirmation || this.#silentMs > 0 ? this.connection.undelivered : null, live);
 	}
 
 	#resize({ cols, rows }: Size): void {

@@ -1,6 +1,7 @@
 /* A fake clock and fake sockets. */
 import type { Clock } from '../src/net/clock';
 import { Connection, type Diagnosis, type Position, type Socket } from '../src/net/connection';
+import { pasteOf } from '../src/net/paste';
 import type { SnapshotMessage } from '../src/net/wire';
 
 interface Timer {
@@ -132,12 +133,15 @@ export function harness(diagnosis: () => Promise<Diagnosis> = async () => 'unkno
 			latency: (ms) => latencies.push(ms),
 			silence: (ms) => silences.push(ms),
 			undelivered: () => undefined,
+			pasting: (progress) => log.push(progress === null ? 'pasted' : `pasting ${progress.delivered}/${progress.total}`),
+			pasteRefused: (paste, { code }) => log.push(`refused ${code} of ${paste.data.length}`),
 		},
 	});
 	connection.start();
 	return {
 		clock, sockets, connection, latencies, silences,
 		type: (text: string, typed = true) => connection.send(new TextEncoder().encode(text), typed),
+		paste: (text: string) => connection.paste(pasteOf(new TextEncoder().encode(text))),
 		get socket(): FakeSocket {
 			return sockets[sockets.length - 1] as FakeSocket;
 		},

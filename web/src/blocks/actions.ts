@@ -29,12 +29,11 @@ export function copyLink(block: Block): void {
 }
 
 /** Type the command without sending Enter, so that people can check it first. */
-export function rerun(terminal: Terminal, block: Block): void {
+export function rerun(terminal: Terminal, paste: (text: string) => void, block: Block): void {
 	const text = typeable(block.command);
 	if (text === null)
 		return;
-	terminal.scrollToBottom();
-	terminal.paste(text);
+	paste(text);
 	terminal.focus();
 }
 

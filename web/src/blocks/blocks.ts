@@ -25,7 +25,8 @@ export interface BlocksOptions {
 	readonly terminal: Terminal;
 	readonly stage: HTMLElement;
 	readonly mount: HTMLElement;
-	readonly mayType: boolean;
+	/** Type a text, for those who may; null otherwise. */
+	readonly paste: ((text: string) => void) | null;
 	readonly alerts: Alerts;
 	/** Block id of the command to scroll to once it is loaded, or null. */
 	readonly targetBlock: string | null;
@@ -52,14 +53,14 @@ export class Blocks {
 
 	constructor(options: BlocksOptions) {
 		this.#options = options;
-		const { api, alerts: alerts, id, terminal, stage, mount, mayType } = options;
+		const { api, alerts: alerts, id, terminal, stage, mount, paste } = options;
 		this.#target = options.targetBlock;
 		this.#marks = new Marks(terminal, () => this.#drawSoon());
 		this.#card = new Card({
 			copyCommand,
 			copyOutput: (block) => void copyOutput(api, id, block),
 			copyLink,
-			rerun: mayType ? (block) => rerun(terminal, block) : null,
+			rerun: paste && ((block) => rerun(terminal, paste, block)),
 			whyNotRerun: (block) => whyNotRerun(terminal, this.#list.running, block),
 			alertWhenDone: (block) => {
 				alerts.add(id, block);
@@ -74,7 +75,7 @@ export class Blocks {
 			beyond: (where) => this.#step(where),
 			leave: () => terminal.focus(),
 		});
-		this.#header = new Header((block) => void this.#goTo(block.id), mayType ? () => terminal.input('\x03', true) : null);
+		this.#header = new Header((block) => void this.#goTo(block.id), paste && (() => terminal.input('\x03', true)));
 		this.#ticks = new Ticks(terminal);
 		stage.append(this.#gutter.element, this.#gutter.codes, this.#header.element, this.#card.element);
 		mount.addEventListener('keydown', (event) => this.#onKey(event), { capture: true });

@@ -16,10 +16,11 @@
 import { backoffDelay } from './backoff';
 import type { Clock } from './clock';
 import { Heartbeat } from './heartbeat';
-import { Outbox, type Undelivered } from './outbox';
+import { Outbox, type Progress, type Undelivered } from './outbox';
+import type { Paste } from './paste';
 import {
 	CLOSE_ACCESS_ENDED, CLOSE_REPLACED, CLOSE_SESSION_DELETED, parseServerMessage,
-	type ServerMessage, type Size, type SnapshotMessage, type SyncMessage,
+	type PasteMessage, type ServerMessage, type Size, type SnapshotMessage, type SyncMessage,
 } from './wire';
 
 const CONNECT_TIMEOUT_MS = 10000;
@@ -70,6 +71,10 @@ export interface ConnectionEvents {
 	silence(ms: number): void;
 	/** The property `undelivered` has changed. */
 	undelivered(): void;
+	/** How much of the paste has been delivered; null: none is under way. */
+	pasting(progress: Progress | null): void;
+	/** The server has refused the paste, or the rest of it. */
+	pasteRefused(paste: Paste, refusal: PasteMessage): void;
 }
 
 export interface ConnectionOptions {
@@ -91,6 +96,10 @@ interface IncomingSnapshot {
 	filled: number; // bytes received
 }
 
+function isInterrupt(data: Uint8Array): boolean {
+	return data.length === 1 && data[0] === 3;
+}
+
 export class Connection {
 	#options: ConnectionOptions;
 	#heartbeat: Heartbeat;
@@ -107,6 +116,8 @@ export class Connection {
 	#outbox = new Outbox();
 	#lastMessageAt: number | null = null; // when the last message of the last live connection arrived
 	#hadUndelivered = false; // there was undelivered input at the last event
+	#pasteId = 0; // of the last paste
+	#paste: Paste | null = null; // the last one that was begun
 
 	constructor(options: ConnectionOptions) {
 		this.#options = options;
@@ -127,12 +138,20 @@ export class Connection {
 		return this.#outbox.undelivered;
 	}
 
+	/** Whether the user has to send or drop it. */
+	get needsConfirmation(): boolean {
+		return this.#outbox.needsConfirmation;
+	}
+
 	/** Send undelivered input, if the connection is live, or drop it. */
 	settle(how: 'send' | 'drop'): void {
-		if (how === 'drop')
+		if (how === 'drop') {
+			this.cancelPaste();
 			this.#outbox.drop();
-		else if (this.#state.kind === 'live')
+		} else if (this.#state.kind === 'live') {
+			this.#outbox.confirm();
 			this.#sendKept();
+		}
 		this.#notifyUndelivered();
 	}
 
@@ -193,7 +212,10 @@ export class Connection {
 	send(data: Uint8Array<ArrayBuffer>, typed: boolean): boolean {
 		if (this.#state.kind === 'closed')
 			return false;
-		if (this.#state.kind === 'live' && !(typed && this.#outbox.needsConfirmation)) {
+		if (typed && isInterrupt(data))
+			this.cancelPaste();
+		const mustWait = this.#outbox.isPasting || (typed && this.#outbox.needsConfirmation);
+		if (this.#state.kind === 'live' && !mustWait) {
 			this.#transmit(data, typed);
 			this.#heartbeat.expectAnswer();
 			return true;
@@ -203,6 +225,25 @@ export class Connection {
 		return kept;
 	}
 
+	/** Paste, behind all earlier input. Returns false if too much waits already. */
+	paste(paste: Paste): boolean {
+		if (this.#state.kind === 'closed' || !this.#outbox.keepPaste(paste))
+			return false;
+		if (this.#state.kind === 'live' && !this.#outbox.needsConfirmation)
+			this.#sendKept();
+		this.#notifyUndelivered();
+		return true;
+	}
+
+	/** Do not send the rest of the paste. */
+	cancelPaste(): void {
+		if (!this.#outbox.endPaste())
+			return;
+		this.#sendJson({ type: 'paste', id: this.#pasteId, end: true });
+		this.#options.events.pasting(null);
+		this.#sendKept();
+	}
+
 	#transmit(data: Uint8Array<ArrayBuffer>, typed: boolean): void {
 		this.#outbox.sent(data, typed);
 		for (let at = 0; at < data.length; at += MAX_FRAME_BYTES)
@@ -210,13 +251,39 @@ export class Connection {
 	}
 
 	#sendKept(): void {
-		for (const data of this.#outbox.takeKept())
-			this.#transmit(data, true);
+		if (this.#state.kind !== 'live')
+			return;
+		for (let piece = this.#outbox.takeKept(); piece !== null; piece = this.#outbox.takeKept())
+			if (piece.paste === undefined)
+				this.#transmit(piece.data, true);
+			else
+				this.#beginPaste(piece.paste);
 		this.#heartbeat.expectAnswer();
 	}
 
+	#beginPaste(paste: Paste): void {
+		const { data, ...shape } = paste;
+		this.#paste = paste;
+		this.#sendJson({ type: 'paste', id: ++this.#pasteId, bytes: data.length, ...shape });
+		this.#sendSlices();
+	}
+
+	#sendSlices(): void {
+		for (let slice = this.#outbox.nextSlice(); slice !== null; slice = this.#outbox.nextSlice())
+			this.#socket?.send(slice);
+	}
+
+	#onPasteRefused(refusal: PasteMessage): void {
+		const paste = this.#paste;
+		if (refusal.id !== this.#pasteId || paste === null)
+			return;
+		this.#paste = null;
+		this.cancelPaste();
+		this.#options.events.pasteRefused(paste, refusal);
+	}
+
 	#notifyUndelivered(): void {
-		const hasUndelivered = this.#outbox.undelivered.keys > 0;
+		const hasUndelivered = !this.#outbox.isEmpty;
 		if (hasUndelivered || this.#hadUndelivered)
 			this.#options.events.undelivered();
 		this.#hadUndelivered = hasUndelivered;
@@ -294,15 +361,28 @@ export class Connection {
 			this.#notifyUndelivered();
 			return;
 		case 'input':
-			this.#outbox.acknowledge(message.taken);
-			if (this.#hadUndelivered)
-				this.#notifyUndelivered();
+			this.#onInputTaken(message.taken);
+			return;
+		case 'paste':
+			this.#onPasteRefused(message);
 			return;
 		case 'pong':
 			this.#heartbeat.pong(message.t);
 			return;
 		}
 		this.#options.events.message(message!);
+	}
+
+	#onInputTaken(taken: number): void {
+		const pasting = this.#outbox.progress !== null;
+		this.#outbox.acknowledge(taken);
+		if (pasting) {
+			this.#sendSlices();
+			this.#options.events.pasting(this.#outbox.progress);
+			this.#sendKept(); // what waits behind the paste
+		}
+		if (this.#hadUndelivered)
+			this.#notifyUndelivered();
 	}
 
 	#onSync(sync: SyncMessage): void {

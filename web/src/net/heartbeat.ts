@@ -3,6 +3,7 @@ import type { Clock } from './clock';
 const PING_EVERY_MS = 5000;
 const SILENCE_MS = 12000;
 const GRACE_MS = 5000; // minimum wait for an answer after a ping
+const PROBE_MS = 1500; // the same after pingNow()
 const WINDOW = 5;
 const SILENT_MS = 3000; // without an answer, before silence() is called
 const SILENT_STEP_MS = 1000;
@@ -90,7 +91,7 @@ export class Heartbeat {
 			return;
 		this.#clock.clearTimeout(this.#pingTimer);
 		this.#clock.clearTimeout(this.#deadline);
-		this.#deadline = this.#clock.setTimeout(() => this.#events.dead(), GRACE_MS);
+		this.#deadline = this.#clock.setTimeout(() => this.#events.dead(), PROBE_MS);
 		this.#ping();
 	}
 

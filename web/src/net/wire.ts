@@ -144,6 +144,14 @@ export interface BlockMessage {
 	readonly block?: Block;
 }
 
+/** The paste with that id, or the rest of it, was refused. */
+export interface PasteMessage {
+	readonly type: 'paste';
+	readonly id: number;
+	readonly code: string;
+	readonly message: string;
+}
+
 export type ServerMessage =
 	| AttachedMessage
 	| SyncMessage
@@ -154,6 +162,7 @@ export type ServerMessage =
 	| { readonly type: 'resize'; readonly cols: number; readonly rows: number; readonly offset: number }
 	| ({ readonly type: 'exit' } & ExitStatus)
 	| { readonly type: 'input'; readonly taken: number }
+	| PasteMessage
 	| LeaseMessage
 	| { readonly type: 'state'; readonly name: string; readonly state: Session['state']; readonly shell?: ShellRestart }
 	| { readonly type: 'drain'; readonly draining: boolean } // whether the server refuses new sessions
@@ -163,7 +172,7 @@ export type ServerMessage =
 
 const KNOWN = new Set<string>([
 	'attached', 'sync', 'snapshot', 'presence', 'ready', 'resize', 'exit', 'state', 'lease',
-	'notification', 'error', 'pong', 'input', 'block', 'drain',
+	'notification', 'error', 'pong', 'input', 'block', 'drain', 'paste',
 ]);
 
 /** Parse a text frame. Returns null for unknown messages, which are ignored. */

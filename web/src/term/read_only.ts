@@ -9,3 +9,12 @@ export function ignoreMouseModes(terminal: Terminal): void {
 	terminal.parser.registerCsiHandler({ prefix: '?', final: 'h' }, (modes) =>
 		modes.every((mode) => typeof mode === 'number' && MOUSE_MODES.has(mode)));
 }
+
+/** Call `hint` when someone tries to type, though xterm.js ignores it. */
+export function onTyping(mount: HTMLElement, hint: () => void): void {
+	mount.addEventListener('keydown', ({ key, ctrlKey, metaKey, altKey, isComposing }) => {
+		const types = [...key].length === 1 || key === 'Enter' || key === 'Backspace';
+		if (types && !ctrlKey && !metaKey && !altKey && !isComposing)
+			hint();
+	});
+}

@@ -33,7 +33,7 @@ export class UndeliveredNote {
 		else
 			fill(this.element, h('span', { class: 'undelivered-words' }, confirms ? `${words}:` : words),
 				button('Send', 'undelivered-send', confirms && this.#actions.send),
-				button('Drop', 'undelivered-drop', (confirms || !live) && this.#actions.drop),
+				button('Discard', 'undelivered-drop', (confirms || !live) && this.#actions.drop),
 				// The text may be a password, so it is hidden at first.
 				h('details', {}, h('summary', {}, 'Show'), h('code', {}, showControls(undelivered.text))));
 	}

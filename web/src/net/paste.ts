@@ -1,0 +1,28 @@
+/* A pasted text, as the server gets it: see "paste" in ws/README.md. Pure. */
+
+export const PASTE_MAX = 16 * 1024 * 1024; // bytes, the server's limit
+
+export interface Paste {
+	readonly data: Uint8Array<ArrayBuffer>; // UTF-8
+	readonly lines: number;
+	readonly longest: number; // bytes of the longest line
+	readonly confirmed: boolean; // the user has confirmed that each line may run
+	readonly continues: boolean; // the rest of one that was interrupted
+}
+
+const CR = 0x0d;
+const LF = 0x0a;
+
+/** The paste of these bytes. A line end at the end of the text begins no further line. */
+export function pasteOf(data: Uint8Array<ArrayBuffer>, confirmed = false, continues = false): Paste {
+	let lines = 0;
+	let longest = 0;
+	for (let begin = 0; begin < data.length; lines++) {
+		let end = begin;
+		while (end < data.length && data[end] !== CR && data[end] !== LF)
+			end++;
+		longest = Math.max(longest, end - begin);
+		begin = end + (data[end] === CR && data[end + 1] === LF ? 2 : 1);
+	}
+	return { data, lines, longest, confirmed, continues };
+}

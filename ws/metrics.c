@@ -190,6 +190,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "clients", "gauge", "Terminal sockets open", m->clients);
 	print(f, "control_sockets", "gauge", "Control sockets open", m->control_sockets);
 	print(f, "rpc_sockets", "gauge", "Sockets of /rpc open", m->rpc_sockets);
+	print(f, "mux_sockets", "gauge", "Sockets of /ws/mux open", m->mux_sockets);
 	print(f, "streams", "gauge", "Streams of events open", m->streams);
 	print(f, "http1_connections", "gauge",
 		"Connections of HTTP/1.1, WebSockets over TLS, and those that have sent nothing yet",

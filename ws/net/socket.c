@@ -13,6 +13,7 @@
 #include "ws/net/socket_text.h"
 #include "ws/net/tcp.h"
 #include "ws/net/upgrade.h"
+#include "ws/socket/mux_socket.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@
 #define CLOSE_WITHIN_MS 5000u
 #define TEXT_KEPT ((size_t)4 << 10) /* bytes of a text buffer that is kept between messages */
 
-_Static_assert(LWS_PRE <= FRAMES_HEADROOM, "libwebsockets puts its headers in front of the payload");
+_Static_assert(LWS_PRE + MUX_HEAD <= FRAMES_HEADROOM,
+	"libwebsockets puts its headers in front of the payload");
 
 struct socket {
 	struct socket *prev, *next;
@@ -137,6 +139,12 @@ static void *open_protocol(struct server *s, const struct upgrade *u, struct soc
 		k->protocol = &control_socket_protocol;
 		return control_socket_open(
 			s->options.controls, &u->principal, u->peer, &frames_transport, k);
+	case UPGRADE_MUX:
+		k->protocol = &mux_socket_protocol;
+		return mux_socket_open(&(struct mux_sockets){.terminals = s->options.terminals,
+					       .controls = s->options.controls,
+					       .metrics = s->options.metrics},
+			&u->principal, u->peer, &frames_transport, k);
 	case UPGRADE_RPC:
 		k->protocol = &rpc_socket_protocol;
 		return rpc_socket_open(

@@ -81,7 +81,7 @@ static enum upgrade_kind kind_of(const char *path, const char *sandbox)
 		const char *path;
 		enum upgrade_kind kind;
 	} kinds[] = {{"/ws/pty", UPGRADE_TERMINAL}, {"/ws", UPGRADE_CONTROL},
-		{"/api/ws", UPGRADE_CONTROL}, {"/rpc", UPGRADE_RPC}};
+		{"/api/ws", UPGRADE_CONTROL}, {"/ws/mux", UPGRADE_MUX}, {"/rpc", UPGRADE_RPC}};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(path, kinds[i].path) == 0)
 			return kinds[i].kind;

@@ -6,7 +6,7 @@
 #include "ws/net/conn.h"
 
 /* The protocol of a WebSocket, chosen by its path. */
-enum upgrade_kind { UPGRADE_NONE, UPGRADE_TERMINAL, UPGRADE_CONTROL, UPGRADE_RPC };
+enum upgrade_kind { UPGRADE_NONE, UPGRADE_TERMINAL, UPGRADE_CONTROL, UPGRADE_MUX, UPGRADE_RPC };
 
 /* An admitted WebSocket. It is the opaque user data of its connection in libwebsockets. */
 struct upgrade {

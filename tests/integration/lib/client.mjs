@@ -27,13 +27,14 @@ export class Refused extends Error {
  *   chunks     the bytes since the last break, which begin at `since`
  *   gaps       [{from, to, skipped}]: gaps of the stream
  *   snapshots  each snapshot's message, and its bytes
- * `sink(bytes, offset)` takes the bytes instead of `chunks`; `keepLog` false keeps messages only.
+ * `mux`: a channel of this multiplex socket (mux.mjs) is used instead of a WebSocket. `sink(bytes, offset)` takes the bytes instead of `chunks`; `keepLog` false keeps messages only.
  * Events: message, snapshot (its message and its bytes), sync, bytes (of the stream), reset, closed.
  */
 export class TerminalClient extends EventEmitter {
-	constructor({ server, sessionId, sink, keepLog = true, ...query }) {
+	constructor({ server, sessionId, sink, keepLog = true, mux, ...query }) {
 		super();
 		this.server = server;
+		this.mux = mux;
 		this.sessionId = sessionId;
 		this.sink = sink;
 		this.keepLog = keepLog;
@@ -86,7 +87,7 @@ export class TerminalClient extends EventEmitter {
 		} else if (resume && typeof resume === 'object') this.asked = resume;
 		else if (resume && this.epoch !== undefined) this.asked = { epoch: this.epoch, offset: this.offset };
 		const token = this.token === undefined ? this.server.token : this.token;
-		const socket = new WebSocket(this.url, {
+		const socket = this.mux ? this.mux.open(this.url.replace(/^.*?(?=\/ws\/)/, '')) : new WebSocket(this.url, {
 			perMessageDeflate: false,
 			autoPong: !this.mute,
 			origin: this.origin,

@@ -5,8 +5,8 @@ import { until, within } from './until.mjs';
 
 /** Frames by request: `frames` has all, `of(id)` those of one. */
 export class ControlClient {
-	constructor(server, { path = '/ws', token = server.token, base = server.base, headers = {}, origin, mute = false } = {}) {
-		Object.assign(this, { server, path, token, base, headers, origin, mute });
+	constructor(server, { path = '/ws', token = server.token, base = server.base, headers = {}, origin, mute = false, mux } = {}) {
+		Object.assign(this, { server, path, token, base, headers, origin, mute, mux });
 		this.frames = [];
 		this.closed = undefined;
 		this.count = 0;
@@ -14,7 +14,7 @@ export class ControlClient {
 	}
 
 	async connect() {
-		const socket = new WebSocket(`${this.base.replace(/^http/, 'ws')}${this.path}`, {
+		const socket = this.mux ? this.mux.open(this.path) : new WebSocket(`${this.base.replace(/^http/, 'ws')}${this.path}`, {
 			perMessageDeflate: false,
 			autoPong: !this.mute,
 			origin: this.origin,

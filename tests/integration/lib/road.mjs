@@ -23,7 +23,7 @@ my $server = small();
 connect($server, sockaddr_in($port, INADDR_LOOPBACK)) or die;
 if ($many) {
 	exit unless sysread($client, my $head, 65536);
-	$pace = 1 << 20 unless $head =~ m{^GET /ws/pty};
+	$pace = 1 << 20 unless $head =~ m{^GET /ws/(pty|mux)};
 	syswrite($server, $head);
 }
 my $due = time;

@@ -131,7 +131,7 @@ scenario('with many sessions only visible ones are fetched, a phone has one colu
 		window.asked = new Set();
 		const { send } = WebSocket.prototype;
 		WebSocket.prototype.send = function sent(data) {
-			const found = typeof data === 'string' && /"path":"\/api\/session\/([^/]*)\/screen/.exec(data);
+			const found = /"path":"\/api\/session\/([^/]*)\/screen/.exec(typeof data === 'string' ? data : new TextDecoder().decode(data));
 			if (found) window.asked.add(found[1]);
 			return send.call(this, data);
 		};

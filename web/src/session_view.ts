@@ -7,9 +7,8 @@ import { Blocks } from './blocks/blocks';
 import type { FileSelection } from './files/file_selection';
 import { messageOf, type Api } from './net/api';
 import { browserClock } from './net/clock';
-import { Connection, type ConnectionState, type Position } from './net/connection';
+import { Connection, type ConnectionState, type Position, type Socket } from './net/connection';
 import { diagnose } from './net/diagnose';
-import { socketUrl } from './net/address';
 import type {
 	AttachedMessage, Client, LeaseMessage, PresenceMessage, Role, ServerMessage, Size, SnapshotMessage,
 } from './net/wire';
@@ -296,16 +295,16 @@ export class SessionView {
 		});
 	}
 
-	#open(position: Position | null, typed: number): WebSocket {
+	#open(position: Position | null, typed: number): Socket {
 		const size = this.#sizes.sizeToReport();
 		const { lines } = this.#history;
-		return new WebSocket(socketUrl('ws/pty', {
-			sessionId: this.id, name: myName(), ...this.#options.api.query(),
+		return this.#options.api.mux.open(`/ws/pty?${new URLSearchParams({
+			sessionId: this.id, name: myName(),
 			client: this.#inputId, typed: String(typed), person: personId(), acks: '1', blocks: '1',
 			...(size === null ? {} : { cols: String(size.cols), rows: String(size.rows) }),
 			...(lines === null ? {} : { scrollback: String(lines) }),
 			...(position === null ? {} : { epoch: String(position.epoch), offset: String(position.offset) }),
-		}));
+		})}`);
 	}
 
 	#onState(state: ConnectionState): void {
@@ -452,10 +451,12 @@ export class SessionView {
 
 	/** Returns a function that removes the listeners. */
 	#addListeners(): () => void {
-		const { theme, settings, role } = this.#options;
+		const { api, theme, settings, role } = this.#options;
 		const nudge = () => {
-			if (document.visibilityState === 'visible')
-				this.connection.nudge();
+			if (document.visibilityState !== 'visible')
+				return;
+			api.mux.nudge();
+			this.connection.nudge();
 		};
 		window.addEventListener('online', nudge);
 		document.addEventListener('visibilitychange', nudge);

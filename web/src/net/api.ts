@@ -1,8 +1,11 @@
 /* The HTTP API of the server, one method for each route. Every failure is an ApiError. */
 import type { Block } from '../blocks/block';
-import { httpUrl } from './address';
+import { httpUrl, socketUrl } from './address';
+import { browserClock } from './clock';
+import { Mux } from './mux';
 import type { Activity, Role, Session, Size, SizePolicy } from './wire';
 
+const TIMEOUT_MS = 30_000; // of a request
 const OUTPUT_MAX = 8 * 1024 * 1024; // bytes of a command's output in one reply, as on the server
 
 export class ApiError extends Error {
@@ -55,6 +58,8 @@ export interface NewSession extends Partial<Size> {
 export class Api {
 	/** Id of the share link of this page; it selects the cookie. */
 	link: string | null = null;
+	/** All sockets of this page. */
+	readonly mux = new Mux(() => new WebSocket(socketUrl('ws/mux', this.query())), browserClock);
 
 	login(credential: string): Promise<Identity> {
 		return this.#call('POST', 'api/auth/login', { token: credential });
@@ -184,15 +189,16 @@ export class Api {
 	}
 
 	async #fetch(method: string, path: string, body?: object, query?: Record<string, string>): Promise<Response> {
-		const init: RequestInit = { method, credentials: 'same-origin', cache: 'no-store' };
+		const init: RequestInit = { method, credentials: 'same-origin', cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) };
 		if (body !== undefined) {
 			init.body = JSON.stringify(body);
 			init.headers = { 'Content-Type': 'application/json' };
 		}
 		try {
 			return await fetch(httpUrl(path, { ...this.query(), ...query }), init);
-		} catch {
-			throw new ApiError(0, 'UNREACHABLE', 'The server cannot be reached.');
+		} catch (error) {
+			const late = error instanceof DOMException && error.name === 'TimeoutError';
+			throw new ApiError(0, 'UNREACHABLE', late ? 'The server does not answer.' : 'The server cannot be reached.');
 		}
 	}
 }

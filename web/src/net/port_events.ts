@@ -1,7 +1,6 @@
 import type { Api } from './api';
-import { httpUrl } from './address';
-
-const RETRY_MS = 5000;
+import { browserClock } from './clock';
+import { Stream } from './stream';
 
 /** A port that a program of the session listens on. */
 export interface Port {
@@ -10,52 +9,24 @@ export interface Port {
 	readonly previewable: boolean;
 }
 
-/** The ports that programs of the session listen on, live. Connected only while the tab is visible, see SessionEvents. */
+/** The ports that programs of the session listen on, live. */
 export class PortEvents {
-	#url: string;
-	#changed: (ports: readonly Port[]) => void;
-	#source: EventSource | null = null;
-	#retry: number | undefined;
-	#follow = () => {
-		if (document.visibilityState === 'hidden')
-			this.#close();
-		else if (this.#source === null)
-			this.#open();
-	};
+	#stream: Stream;
 
 	constructor(api: Api, sessionId: string, changed: (ports: readonly Port[]) => void) {
-		this.#url = httpUrl('api/ports/events', { ...api.query(), sessionId });
-		this.#changed = changed;
-		document.addEventListener('visibilitychange', this.#follow);
-		this.#follow();
+		this.#stream = new Stream({
+			open: () => api.mux.open('/ws'), clock: browserClock,
+			path: `/api/ports/events?${new URLSearchParams({ sessionId })}`,
+			event: (event) => {
+				const { type, ports } = event as { type: string; ports: Port[] };
+				if (type === 'ports')
+					changed(ports);
+			},
+			refused: () => changed([]),
+		});
 	}
 
 	stop(): void {
-		document.removeEventListener('visibilitychange', this.#follow);
-		this.#close();
-	}
-
-	#open(): void {
-		const source = new EventSource(this.#url);
-		this.#source = source;
-		source.onmessage = (event: MessageEvent<string>) => {
-			const message = JSON.parse(event.data) as { type: string; ports: Port[] };
-			if (message.type === 'ports')
-				this.#changed(message.ports);
-		};
-		source.onerror = () => {
-			// A lost stream reconnects by itself, a refused one does not. The session may have ended.
-			if (source.readyState !== EventSource.CLOSED)
-				return;
-			this.#close();
-			this.#changed([]);
-			this.#retry = window.setTimeout(this.#follow, RETRY_MS);
-		};
-	}
-
-	#close(): void {
-		window.clearTimeout(this.#retry);
-		this.#source?.close();
-		this.#source = null;
+		this.#stream.stop();
 	}
 }

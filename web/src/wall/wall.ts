@@ -2,7 +2,7 @@ import { copyOutput } from '../blocks/actions';
 import { messageOf, type Api } from '../net/api';
 import { browserClock } from '../net/clock';
 import { Control } from '../net/control';
-import { sessionHref, socketUrl, TILES_MAX } from '../net/address';
+import { sessionHref, TILES_MAX } from '../net/address';
 import type { Session } from '../net/wire';
 import '../styles/wall.css';
 import { h } from '../ui/dom';
@@ -78,7 +78,7 @@ export class Wall {
 				this.#feed.connectionChanged();
 				this.#showStatus();
 			},
-			open: () => new WebSocket(socketUrl('ws', options.api.query())), ended: () => options.refused(),
+			open: () => options.api.mux.open('/ws'), ended: () => options.refused(),
 		});
 		this.#feed = new Feed(this.#control, browserClock, (id) => this.#drawSoon(id));
 		this.#space.append(this.#canvas.element, this.#list);

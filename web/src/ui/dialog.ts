@@ -48,6 +48,7 @@ export interface ConfirmOptions {
 	readonly title: string;
 	readonly text: string;
 	readonly action: string;
+	/** The action destroys something, so Enter cancels. */
 	readonly danger?: boolean;
 }
 
@@ -59,10 +60,10 @@ export function confirmDialog(options: ConfirmOptions): Promise<boolean> {
 			title: options.title,
 			body: [h('p', {}, options.text)],
 			actions: [
-				h('button', { type: 'button', class: 'button', click: () => dialog.close() }, 'Cancel'),
+				h('button', { type: 'button', class: 'button', autofocus: options.danger, click: () => dialog.close() }, 'Cancel'),
 				h('button', {
 					type: 'submit', class: options.danger ? 'button danger' : 'button primary',
-					autofocus: true, 'data-testid': 'confirm',
+					autofocus: !options.danger, 'data-testid': 'confirm',
 				}, options.action),
 			],
 			submit: () => {

@@ -163,9 +163,12 @@ static void apply_state(struct activity *it, const struct pane_state *t)
 	const char *name = t->status == STATE_PROMPT || t->status == STATE_EXITED
 		? ""
 		: t->foreground.name;
+	char title[ACTIVITY_TEXT_MAX + 1];
+	copy_text(title, t->title);
 	bool same = it->looked && it->status == t->status && it->input == t->input &&
 		it->certain == t->certain && strcmp(it->name, name) == 0 && kept <= length &&
-		strcmp(it->cwd, t->cwd + length - kept) == 0 && (it->cwd_cut || kept == length);
+		strcmp(it->cwd, t->cwd + length - kept) == 0 && (it->cwd_cut || kept == length) &&
+		strcmp(it->terminal_title, title) == 0;
 	it->pause_ms = same && it->pause_ms ? it->pause_ms * 2 : ACTIVITY_LOOK_MS;
 	if (it->pause_ms > ACTIVITY_PAUSE_MAX_MS)
 		it->pause_ms = ACTIVITY_PAUSE_MAX_MS;
@@ -177,6 +180,7 @@ static void apply_state(struct activity *it, const struct pane_state *t)
 	snprintf(it->name, sizeof it->name, "%s", name);
 	it->started_ms = t->foreground.started_ms;
 	set_cwd(it, t->cwd);
+	memcpy(it->terminal_title, title, sizeof title);
 	note_change(it);
 }
 

@@ -31,7 +31,7 @@ struct activity {
 	struct session *session; /* the key */
 	struct activities *all;
 	struct journal_watcher watcher;
-	bool looked; /* there was a look: the fields up to cwd_cut are valid */
+	bool looked; /* there was a look: the fields up to terminal_title are valid */
 	enum state_status status;
 	enum state_input input;
 	bool certain;
@@ -39,6 +39,8 @@ struct activity {
 	uint64_t started_ms;             /* start of the program; wall clock */
 	char cwd[ACTIVITY_TEXT_MAX + 1]; /* of the shell, or the end of it; "": not known */
 	bool cwd_cut;
+	/* Title of the terminal; "": none. */
+	char terminal_title[ACTIVITY_TEXT_MAX + 1];
 	uint64_t since_ms;                 /* last change of status or input; wall clock */
 	unsigned bells;                    /* counter, since this server follows the session */
 	uint64_t bell_ms;                  /* last bell; wall clock; 0: none */

@@ -40,6 +40,24 @@ Test(api_activity, bells_and_notifications_are_reported)
 	cr_expect_eq(call_number(list, "sessions.0.activity.bells"), 1);
 }
 
+Test(api_activity, title_of_the_terminal_is_reported)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(EVENTS, NULL);
+	cr_assert(call_event(c, "sessions"));
+	await_first_activity(c);
+	cr_expect(call_is_null(c, "activities.0.activity.title"));
+	memory_api_print("s", "\033]0;notes.txt - VIM\a");
+	do
+		expect_activity(c, "s");
+	while (call_is_null(c, "activities.0.activity.title"));
+	cr_expect_str_eq(call_text(c, "activities.0.activity.title"), "notes.txt - VIM");
+	memory_api_print("s", "\033]0;\a");
+	do
+		expect_activity(c, "s");
+	while (!call_is_null(c, "activities.0.activity.title"));
+}
+
 Test(api_activity, deleted_session_is_forgotten)
 {
 	memory_api_start("s");

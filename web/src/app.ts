@@ -290,6 +290,7 @@ export class App {
 				if (this.#list.find(id) === undefined)
 					this.#attempt(async () => this.#setName((await this.#options.api.session(id)).name || id));
 			},
+			role: (role) => this.#topBar.setRole(role),
 			connection: (state, behind, silentMs) => this.#status.showConnection(state, behind, silentMs),
 			latency: (ms) => this.#status.showLatency(ms),
 			presence: (message, me) => {

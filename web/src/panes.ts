@@ -77,6 +77,7 @@ class Pane {
 		};
 		return {
 			attached: () => keep('attached', () => events.attached()),
+			role: (role) => keep('role', () => events.role(role)),
 			connection: (...args) => keep('connection', () => events.connection(...args)),
 			latency: (ms) => keep('latency', () => events.latency(ms)),
 			presence: (...args) => keep('presence', () => events.presence(...args)),

@@ -32,6 +32,7 @@ import { LeaseFrame } from './ui/lease_frame';
 import { openLink } from './ui/links';
 import { myName, personId } from './ui/my_name';
 import { NewOutput } from './ui/new_output';
+import { NO_CLIENTS } from './ui/presence';
 import { randomId } from './ui/random_id';
 import { openReadMode } from './ui/read_mode';
 import { SearchBox } from './ui/search_box';
@@ -51,6 +52,8 @@ const PHONE = '(pointer: coarse) and (max-width: 700px), (pointer: coarse) and (
 
 export interface SessionViewEvents {
 	attached(): void;
+	/** What this page may do in the session; null: it is no longer a client of it. */
+	role(role: Role | null): void;
 	/**
 	 * behind: the session prints faster than this window can show; silentMs: milliseconds since the server should have
 	 * answered, 0 if it has.
@@ -105,6 +108,7 @@ export class SessionView {
 	#history: History;
 	#input: Input;
 	#sticky = new Sticky();
+	#keyBar: HTMLElement | null;
 	#removeListeners: () => void;
 	#clientId: Client['id'] | null = null; // given by the server, another one for each connection
 	#exitShown = false;
@@ -151,11 +155,12 @@ export class SessionView {
 			claim: (size) => void api.resize(id, size).catch((error: unknown) => toast(messageOf(error))),
 		});
 		let stage: HTMLElement;
+		this.#keyBar = role === 'viewer' ? null
+			: keyBar(terminal, this.#sticky, () => void pasteFromClipboard(terminal, (text) => this.#paster.paste(text)));
 		this.#element = h('section', { class: 'session-view', 'aria-label': `Session ${id}` },
 			stage = h('div', { class: 'stage' },
 				this.#mount, this.search.element, this.#banner.element, this.#undelivered.element, this.#paster.element,
-				this.#newOutput.element, this.#frame.element),
-			role !== 'viewer' && keyBar(terminal, this.#sticky, () => void pasteFromClipboard(terminal, (text) => this.#paster.paste(text))));
+				this.#newOutput.element, this.#frame.element), this.#keyBar);
 		parent.replaceChildren(this.#element);
 		this.keyboard = new LeaseKeeper({ api, session: id, sendId: (lease) => this.connection.sendLease(lease) });
 
@@ -317,8 +322,26 @@ export class SessionView {
 		this.#wasLive ||= state.kind === 'live';
 		this.#banner.connection(state);
 		this.#reportConnection();
+		if (state.kind === 'closed' && !this.#disposed)
+			this.#leave();
 		if (state.kind === 'closed' && state.reason === 'signed-out')
 			this.#options.events.signedOut();
+	}
+
+	/** This page is no longer a client of the session: show no role, no keys and nobody else. */
+	#leave(): void {
+		const { events } = this.#options;
+		this.#clientId = null;
+		this.#showKeys(false);
+		this.#showLease(NO_LEASE);
+		this.#sizes.leave();
+		events.presence(NO_CLIENTS, null);
+		events.role(null);
+	}
+
+	#showKeys(shown: boolean): void {
+		if (this.#keyBar !== null)
+			this.#keyBar.hidden = !shown;
 	}
 
 	#onBytes(data: Uint8Array, offset: number): void {
@@ -412,6 +435,8 @@ export class SessionView {
 		this.#clusters.setSession(message.unicode);
 		this.#showLease(NO_LEASE); // the server sends it again
 		this.keyboard.attached();
+		this.#showKeys(true);
+		events.role(message.role);
 		events.attached();
 		if (message.state !== 'exited') {
 			this.#banner.exit(null);

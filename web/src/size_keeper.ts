@@ -36,6 +36,7 @@ export class SizeKeeper {
 	#settling: number | undefined;
 	#following: number | undefined;
 	#passive: boolean;
+	#left = false; // this page is not a client of the session any more
 	#overridden = false; // this window should set the size, but the session has another, set through the API
 
 	constructor(options: SizeKeeperOptions) {
@@ -83,9 +84,16 @@ export class SizeKeeper {
 	}
 
 	presence({ clients, sizeBy, sizePolicy }: PresenceMessage, me: Client['id'] | null): void {
+		this.#left = false;
 		this.#policy = sizePolicy;
 		this.#mine = sizeBy !== null && sizeBy === me;
 		this.#holder = clients.find((client) => client.id === sizeBy)?.name ?? null;
+		this.layout();
+	}
+
+	/** This page is no longer a client of the session: hide the badge until it is one again. */
+	leave(): void {
+		this.#left = true;
 		this.layout();
 	}
 
@@ -115,7 +123,7 @@ export class SizeKeeper {
 		this.#expectSize(this.#mine && differs);
 		const mine = this.#mine && !this.#overridden;
 		this.#screen.layout(mine);
-		if (differs && !mine)
+		if (differs && !mine && !this.#left)
 			this.#badge.show({ cols, rows }, this.#policy, this.#overridden ? null : this.#holder);
 		else
 			this.#badge.hide();

@@ -6,7 +6,7 @@ import { myName } from './my_name';
 
 const TYPING_MS = 2500;
 const CHIPS_MAX = 5;
-const NO_CLIENTS: PresenceMessage = { type: 'presence', clients: [], sizeBy: null, sizePolicy: 'latest' };
+export const NO_CLIENTS: PresenceMessage = { type: 'presence', clients: [], sizeBy: null, sizePolicy: 'latest' };
 
 export const ROLE_LABELS = { owner: 'owner', driver: 'can type', viewer: 'watching' } as const;
 
@@ -22,6 +22,7 @@ export class Presence {
 	#lastTyped: string | null = null; // newest typedAt so far; only compared for equality, since clocks differ
 	#typing = false;
 	#timer: number | undefined;
+	#people = h('ul', { class: 'people', 'data-testid': 'people' }); // in the dialog, which stays up to date
 
 	constructor(rename: (name: string) => void) {
 		this.#rename = rename;
@@ -30,11 +31,12 @@ export class Presence {
 
 	/** Another session is shown. */
 	clear(): void {
-		this.#lastTyped = null;
 		this.update(NO_CLIENTS, null);
 	}
 
 	update(message: PresenceMessage, me: Client['id'] | null): void {
+		const empty = message.clients.length === 0;
+		this.#typing &&= !empty;
 		this.#message = { ...message, clients: persons(message, me) };
 		this.#me = me;
 		const typedAt = lastTypist(message.clients)?.typedAt ?? null;
@@ -46,7 +48,7 @@ export class Presence {
 				this.#draw();
 			}, TYPING_MS);
 		}
-		this.#lastTyped = typedAt ?? this.#lastTyped ?? '';
+		this.#lastTyped = empty ? null : typedAt ?? this.#lastTyped ?? '';
 		this.#draw();
 	}
 
@@ -62,7 +64,16 @@ export class Presence {
 			clients.length === 0 && icon('people'));
 		const names = clients.map((client) => this.#describe(client));
 		this.element.title = names.join('\n');
-		this.element.ariaLabel = `Who is here: ${names.join('; ') || 'not connected yet'}. Change your name.`;
+		this.element.ariaLabel = `Who is here: ${names.join('; ') || 'not connected'}. Change your name.`;
+		this.#drawPeople(clients);
+	}
+
+	#drawPeople(clients: readonly Client[]): void {
+		fill(this.#people, ...clients.map((client) => h('li', {},
+			h('span', { class: 'chip', 'data-color': client.color & 7 }, initials(client.name)),
+			h('span', { class: 'person' }, client.id === this.#me ? `${client.name} (you)` : client.name),
+			client.id === this.#message.sizeBy && h('small', { class: 'tag' }, 'sets the size'),
+			h('small', {}, ROLE_LABELS[client.role]))), clients.length === 0 && h('li', {}, 'Not connected.'));
 	}
 
 	/** This page's client first, the others in order of arrival. */
@@ -81,14 +92,9 @@ export class Presence {
 
 	#openDialog(): void {
 		const name = textField({ label: 'Your name', value: myName(), hint: 'Other people see this name.', testId: 'my-name' });
-		const people = h('ul', { class: 'people' }, ...this.#ordered().map((client) => h('li', {},
-			h('span', { class: 'chip', 'data-color': client.color & 7 }, initials(client.name)),
-			h('span', { class: 'person' }, client.id === this.#me ? `${client.name} (you)` : client.name),
-			client.id === this.#message.sizeBy && h('small', { class: 'tag' }, 'sets the size'),
-			h('small', {}, ROLE_LABELS[client.role]))));
 		const dialog = openDialog({
 			title: 'Who is here',
-			body: [people, name.row],
+			body: [this.#people, name.row],
 			actions: [h('button', {
 				type: 'submit', class: 'button primary', autofocus: true, 'data-testid': 'confirm',
 			}, 'Done')],

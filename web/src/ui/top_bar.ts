@@ -57,9 +57,11 @@ export class TopBar {
 		this.#name.textContent = name;
 	}
 
-	/** Show the role, except to owners. */
-	setRole(role: Role): void {
-		this.#role.hidden = false;
+	/** Show the role, except to owners; null: none. */
+	setRole(role: Role | null): void {
+		this.#role.hidden = role === null || role === 'owner';
+		if (role === null)
+			return;
 		this.#role.dataset['role'] = role;
 		this.#role.replaceChildren(icon(role === 'viewer' ? 'eye' : 'keyboard'), ROLE_LABELS[role]);
 	}

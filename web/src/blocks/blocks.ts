@@ -85,6 +85,7 @@ export class Blocks {
 		terminal.onResize(() => this.#drawSoon());
 		terminal.buffer.onBufferChange(() => this.#drawSoon());
 		mount.addEventListener('scroll', () => this.#drawSoon());
+		new ResizeObserver(() => this.#drawSoon()).observe(mount);
 	}
 
 	dispose(): void {

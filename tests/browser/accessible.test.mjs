@@ -137,6 +137,10 @@ scenario('axe finds nothing in any colour scheme, in any view, dialog or notice'
 	await page.locator('[data-testid=inbox-item][data-kind=password]').waitFor();
 	await page.locator('[data-testid=inbox-item][data-kind=failed]').waitFor();
 	await each('inbox');
+	await server.api.input('robot', 'printf "\\a"\r');
+	await page.getByTestId('session-bell').and(page.locator(':visible')).waitFor();
+	await page.getByTestId('session-failed').and(page.locator(':visible')).waitFor();
+	await each('list');
 	await page.keyboard.press('Control+Shift+E');
 	await page.getByTestId('panel-row').first().waitFor();
 	await each('panel');

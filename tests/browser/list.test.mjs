@@ -1,4 +1,5 @@
-// The list shows the state of each session, and the tab's title the number of sessions that wait for a person.
+// The list shows the state of each session, and the tab's title the number of sessions that wait for a person, and what happened in
+// sessions that were not visible.
 //
 // SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
@@ -12,7 +13,7 @@ const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: path.j
 
 /** Wait until the row has this kind and a text that fits. */
 async function rowShows(page, id, kind, fits) {
-	const row = page.getByTestId('session-item').and(page.locator(`[data-session-id="${id}"]`));
+	const row = rowOf(page, id);
 	let last;
 	await until(() => `${id}: ${kind} ${fits}, but ${JSON.stringify(last)}`, async () => {
 		last = [await row.getAttribute('data-kind'), await row.getByTestId('session-facts').innerText()];
@@ -20,6 +21,8 @@ async function rowShows(page, id, kind, fits) {
 	}, { timeout: 30_000 });
 }
 
+const rowOf = (page, id) => page.getByTestId('session-item').and(page.locator(`[data-session-id="${id}"]`));
+const chosen = (page, id) => rowOf(page, id).locator('[aria-current]').waitFor();
 const titled = (page, pattern) => until(() => `a title like ${pattern}`, async () => pattern.test(await page.title()), { timeout: 30_000 });
 const picture = (page) => page.locator('link[rel=icon]').getAttribute('href');
 
@@ -31,6 +34,9 @@ scenario('rows, title and icon show the states of sessions, in all pages and aft
 	const other = await open(context, `${server.base}/?s=front`);
 	for (const id of ['front', 'works', 'fails', 'asks', 'hostile']) await rowShows(one, id, 'idle', /idle$/);
 	assert.match(await picture(one), /\.svg$/);
+	await server.api.input('works', 'mkdir -p some/deep/directory && cd some/deep/directory\r');
+	await rowShows(one, 'works', 'idle', /deep\/directory.*idle$/);
+	assert.equal(await rowOf(one, 'works').getByTestId('session-where').innerText(), '', 'the directory is shown once');
 	await server.api.input('works', 'sleep 1000\r');
 	await server.api.input('fails', 'false\r');
 	await server.api.input('asks', 'read -s word\r');
@@ -43,8 +49,9 @@ scenario('rows, title and icon show the states of sessions, in all pages and aft
 		await titled(page, /^\(1\) /);
 		assert.match(await picture(page), /^data:image\/svg\+xml,/);
 		assert.equal(await page.locator('img').count(), 0);
+		assert.match(await rowOf(page, 'works').getByTestId('session-where').innerText(), /^….*deep\/directory$/);
 	}
-	const time = one.getByTestId('session-item').and(one.locator('[data-session-id="works"]')).getByTestId('session-time');
+	const time = rowOf(one, 'works').getByTestId('session-time');
 	const before = await time.textContent();
 	await until('a new time', async () => await time.textContent() !== before, { timeout: 20_000 });
 	await shot(one, 'light');
@@ -52,13 +59,38 @@ scenario('rows, title and icon show the states of sessions, in all pages and aft
 	await shot(one, 'dark');
 	await server.api.input('asks', 'secret\r');
 	await rowShows(one, 'asks', 'idle', /idle$/);
-	await titled(other, /^(?!\()/);
-	assert.match(await picture(other), /\.svg$/);
+	await titled(other, /^✗ front/);
+
+	// Failures and bells are marked until the user looks at the session, in each page.
+	assert.match(decodeURIComponent(await picture(other)), />!</);
+	await rowOf(one, 'fails').click();
+	await chosen(one, 'fails');
+	await titled(one, /^✗ /);
+	await server.api.input('hostile', 'true\r');
+	await rowOf(one, 'hostile').getByTestId('session-failed').waitFor();
+	await rowOf(one, 'hostile').click();
+	await titled(one, /^(?!.*✗)/);
+	assert.equal(await rowOf(one, 'hostile').getAttribute('data-news'), 'false');
+	assert.match(await picture(one), /\.svg$/);
+	await server.api.input('front', 'printf "\\a"\r');
+	await rowOf(one, 'front').getByTestId('session-bell').waitFor();
+	await titled(one, /^🔔 /);
+	await shot(one, 'bell');
+	assert.ok(await rowOf(other, 'front').getByTestId('session-bell').isHidden(), 'it is visible there');
+	await rowOf(one, 'front').click();
+	await rowOf(one, 'front').getByTestId('session-bell').waitFor({ state: 'hidden' });
+	await titled(one, /^(?!🔔)/);
+	await titled(other, /^✗ /);
+
 	await server.kill();
 	await server.start();
 	await rowShows(one, 'works', 'works', /^▶ ?sleep 1000 ?\d+:\d\d$/);
 	await server.api.input('works', '\x03');
 	await rowShows(one, 'works', 'idle', /idle$/);
+	await other.getByRole('button', { name: 'Sign out' }).click();
+	await other.getByTestId('sign-in').waitFor();
+	assert.equal(await other.title(), 'Ringside');
+	assert.match(await picture(other), /\.svg$/);
 });
 
 scenario('many sessions: only rows of sessions that changed are redrawn', { skip, timeout: 120_000 }, async (server) => {

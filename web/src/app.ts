@@ -12,6 +12,7 @@ import { SessionView, type SessionViewEvents } from './session_view';
 import { copyText } from './ui/copy';
 import { h } from './ui/dom';
 import { canFullScreen, toggleFullScreen } from './ui/full_screen';
+import { anyUnseen } from './ui/inbox';
 import { setMyName } from './ui/my_name';
 import { NeedsYou } from './ui/needs_you';
 import { newSession } from './ui/new_session';
@@ -97,7 +98,10 @@ export class App {
 			rename: (session) => renameSessionDialog(options.api, session),
 			end: (session) => this.#attempt(() => this.#end(session)),
 		});
-		this.#needsYou = new NeedsYou(options.api, (id) => this.#choose(id));
+		this.#needsYou = new NeedsYou(options.api, (id) => this.#choose(id), (inbox) => {
+			this.#list.showUnseen(inbox.unseen);
+			this.#title.setUnseen(anyUnseen(inbox));
+		});
 		this.#ports = new Ports(options.api, (task) => this.#attempt(task));
 		this.#panel = new LazyPanel({
 			api: options.api, only: options.identity.sessionId,
@@ -160,6 +164,7 @@ export class App {
 		this.#panel.dispose();
 		this.#wall.close();
 		this.#panes.dispose();
+		this.#title.dispose();
 		this.#view = null;
 	}
 

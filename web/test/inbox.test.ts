@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Activity } from '../src/net/wire';
-import { dropItem, EMPTY, addedItems, nextInbox, type Inbox } from '../src/ui/inbox';
+import { addedItems, anyUnseen, dropItem, EMPTY, nextInbox, type Inbox } from '../src/ui/inbox';
 import { at, block, session } from './sessions';
 
 const one = (activity: Partial<Activity>) => [session(activity)];
@@ -48,6 +48,23 @@ test('bells and notifications are reported, and counters may restart with the se
 	assert.deepEqual(kinds(restarted), kinds(rang));
 	assert.equal(nextInbox(restarted, one({ bells: 1 }), NONE).items.length, 2, 'several bells are one item');
 	assert.deepEqual(kinds(nextInbox(rang, one({ bells: 3 }), seen)), []);
+});
+
+test('bells and failures stay unseen until the session is visible, or their item is dismissed', () => {
+	const quiet = { bell: false, failed: false };
+	assert.deepEqual(anyUnseen(nextInbox(EMPTY, one({ bells: 3, ...done({})[0]!.activity }), NONE)), quiet, 'before the page was opened');
+	const failed = nextInbox(idle, done({}), NONE);
+	assert.deepEqual(failed.unseen.get('s'), { bell: false, failed: true }, 'a short command that was typed counts too');
+	const rang = nextInbox(failed, one({ bells: 1, block: block({ id: 'b3', state: 'done', exitCode: 0 }) }), NONE);
+	assert.deepEqual(rang.unseen.get('s'), { bell: true, failed: true }, 'a later success hides no failure');
+	const later = nextInbox(rang, [session(null)], NONE);
+	assert.equal(later.unseen.get('s'), rang.unseen.get('s'), 'nothing changed');
+	assert.deepEqual(anyUnseen(dropItem(later, 's bell')), { bell: false, failed: true });
+	assert.deepEqual(anyUnseen(nextInbox(later, one({ bells: 1 }), seen)), quiet);
+	assert.deepEqual(anyUnseen(nextInbox(later, [], NONE)), quiet, 'the session is gone');
+	assert.deepEqual(anyUnseen(nextInbox(idle, done({ exitCode: 130 }), NONE)), quiet, 'interrupted');
+	assert.deepEqual(anyUnseen(nextInbox(idle, done({ exitCode: 0 }), NONE)), quiet);
+	assert.deepEqual(anyUnseen(nextInbox(idle, one({ bells: 2 }), seen)), quiet, 'it is visible');
 });
 
 test('the number of items is limited', () => {

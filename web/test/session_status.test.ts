@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applySessionEvent } from '../src/net/session_updates';
 import type { Session } from '../src/net/wire';
-import { countWaiting, elapsed, oneLine, shortDirectory, statusOf } from '../src/ui/session_status';
+import { countWaiting, elapsed, folderOf, oneLine, shortDirectory, shortPath, statusOf } from '../src/ui/session_status';
 import { at, block, session, T0 } from './sessions';
 
 const shown = (it: Session, now = 72) => {
@@ -46,6 +46,16 @@ test('texts of programs become one line without direction overrides and invisibl
 	assert.equal(oneLine('<img src=x>'), '<img src=x>');
 	assert.deepEqual(['/root', '/rootx', '/home/ada/x', '/homes', '/'].map((cwd) => shortDirectory(cwd, false)), ['~', '/rootx', '~/x', '/homes', '/']);
 	assert.equal(shortDirectory('/home/ada', true), '…/home/ada');
+});
+
+test('a long path is shortened to its end', () => {
+	assert.equal(shortPath('~/src/ringside'), '~/src/ringside');
+	assert.equal(shortPath('~/work/company/services/checkout/src'), '…/services/checkout/src');
+	assert.equal(shortPath(`/${'x'.repeat(40)}`), `…/${'x'.repeat(40)}`, 'the row cuts it');
+});
+
+test('the directory of a session is the one of its shell, if it is known', () => {
+	assert.deepEqual([session({}), session({ cwd: null }), session(null), session({ cwd: 'ort', cwdCut: true })].map(folderOf), ['~/src', '', '~', '…ort']);
 });
 
 test('events replace the list or only the activity of sessions', () => {

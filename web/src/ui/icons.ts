@@ -2,6 +2,7 @@
 
 const PATHS = {
 	add: 'M8 3.5v9M3.5 8h9',
+	bell: 'M3.5 11.5C5.5 9 4 4 8 4s2.5 5 4.5 7.5zM7 13.8h2',
 	check: 'M3.5 8.5l3 3 6-7',
 	close: 'M4 4l8 8M12 4l-8 8',
 	commands: 'M2.5 4l2 2-2 2M7 6h6.5M7 10h6.5M7 13h4M2.5 10l2 2-2 2',

@@ -2,7 +2,7 @@
 import { answerPrompt } from '../net/answer';
 import type { Api } from '../net/api';
 import type { Session } from '../net/wire';
-import { dropItem, EMPTY, addedItems, nextInbox, type Inbox } from './inbox';
+import { addedItems, dropItem, EMPTY, nextInbox, type Inbox } from './inbox';
 import { InboxPanel } from './inbox_panel';
 import { Notifier } from './notifier';
 
@@ -10,8 +10,10 @@ export class NeedsYou {
 	#inbox = EMPTY;
 	#notifier: Notifier;
 	#panel: InboxPanel;
+	#changed: (inbox: Inbox) => void;
 
-	constructor(api: Api, choose: (id: string) => void) {
+	constructor(api: Api, choose: (id: string) => void, changed: (inbox: Inbox) => void) {
+		this.#changed = changed;
 		this.#notifier = new Notifier(choose);
 		this.#panel = new InboxPanel({
 			choose,
@@ -33,5 +35,6 @@ export class NeedsYou {
 		this.#notifier.notify(addedItems(this.#inbox, inbox));
 		this.#inbox = inbox;
 		this.#panel.show(inbox.items);
+		this.#changed(inbox);
 	}
 }

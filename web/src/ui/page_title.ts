@@ -1,20 +1,36 @@
-import { showCount } from './favicon';
+import { showBadge } from './favicon';
+import type { Unseen } from './inbox';
 
 const BELL_MS = 3000;
+const COUNT_MAX = 9;
+const NOTHING_UNSEEN: Unseen = { bell: false, failed: false };
 
-/** The title of the tab: number of waiting sessions, bell, title set by the program, name of the session. */
+/**
+ * The title of the tab: number of waiting sessions, failures and bells in sessions that are not visible, bell of this one,
+ * title set by the program, name of the session. The icon shows the first of them.
+ */
 export class PageTitle {
 	#session = '';
 	#program = '';
 	#rang = false;
 	#waiting = 0;
+	#unseen: Unseen = NOTHING_UNSEEN;
 	#timer: number | undefined;
+	#disposed = new AbortController();
 
 	constructor() {
 		document.addEventListener('visibilitychange', () => {
 			if (document.visibilityState === 'visible' && this.#rang)
 				this.ring();
-		});
+		}, { signal: this.#disposed.signal });
+	}
+
+	/** Show nothing of the sessions any more. */
+	dispose(): void {
+		this.#disposed.abort();
+		window.clearTimeout(this.#timer);
+		document.title = 'Ringside';
+		showBadge('', 'waits');
 	}
 
 	/** Another session is in front. */
@@ -30,10 +46,13 @@ export class PageTitle {
 
 	/** The number of sessions that wait for input. */
 	setWaiting(count: number): void {
-		if (count === this.#waiting)
-			return;
 		this.#waiting = count;
-		showCount(count);
+		this.#show();
+	}
+
+	/** What happened in sessions that are not visible. */
+	setUnseen(unseen: Unseen): void {
+		this.#unseen = unseen;
 		this.#show();
 	}
 
@@ -55,7 +74,14 @@ export class PageTitle {
 	}
 
 	#show(): void {
-		const parts = [this.#program, this.#session].filter((part) => part !== '');
-		document.title = (this.#waiting > 0 ? `(${this.#waiting}) ` : '') + (this.#rang ? '● ' : '') + (parts.length > 0 ? parts.join(' · ') : 'Ringside');
+		const { bell, failed } = this.#unseen;
+		const title = [this.#waiting > 0 && `(${this.#waiting})`, failed && '✗', (bell || this.#rang) && '🔔',
+			[this.#program, this.#session].filter(Boolean).join(' · ') || 'Ringside'].filter(Boolean).join(' ');
+		if (title !== document.title)
+			document.title = title;
+		if (this.#waiting > 0)
+			showBadge(this.#waiting > COUNT_MAX ? '+' : String(this.#waiting), 'waits');
+		else
+			showBadge(failed ? '!' : bell ? '♪' : '', failed ? 'failed' : 'waits');
 	}
 }

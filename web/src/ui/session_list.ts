@@ -1,5 +1,6 @@
 import type { Session } from '../net/wire';
 import { h } from './dom';
+import type { Unseen } from './inbox';
 import { SessionRow, type SessionRowEvents } from './session_row';
 
 const REDRAW_MS = 30_000; // for the "3 min. ago"
@@ -12,7 +13,8 @@ export class SessionList {
 	#sessions: readonly Session[] = [];
 	#rows = new Map<string, SessionRow>();
 	#current: string | null = null;
-	#drawTimer = window.setInterval(() => this.#draw(), REDRAW_MS);
+	#unseen: ReadonlyMap<string, Unseen> = new Map();
+	#drawTimer = window.setInterval(() => this.#describe(), REDRAW_MS);
 	#tickTimer = window.setInterval(() => this.#tick(), TICK_MS);
 
 	constructor(events: SessionRowEvents) {
@@ -27,6 +29,12 @@ export class SessionList {
 	update(sessions: readonly Session[]): void {
 		this.#sessions = [...sessions].sort((a, b) =>
 			a.createdAt.localeCompare(b.createdAt) || a.id.localeCompare(b.id));
+		this.#draw();
+	}
+
+	/** What happened in sessions since they were visible. */
+	showUnseen(unseen: ReadonlyMap<string, Unseen>): void {
+		this.#unseen = unseen;
 		this.#draw();
 	}
 
@@ -67,6 +75,11 @@ export class SessionList {
 				row.tick();
 	}
 
+	#describe(): void {
+		for (const row of this.#rows.values())
+			row.describe();
+	}
+
 	#draw(): void {
 		for (const [id, row] of this.#rows) {
 			if (this.find(id) === undefined) {
@@ -80,7 +93,7 @@ export class SessionList {
 				row = new SessionRow(session, this.#events);
 				this.#rows.set(session.id, row);
 			}
-			row.update(session, session.id === this.#current);
+			row.update(session, session.id === this.#current, this.#unseen.get(session.id));
 			// Move only rows that are out of place: moving an element loses the focus.
 			if (this.element.children[place] !== row.element)
 				this.element.insertBefore(row.element, this.element.children[place] ?? null);

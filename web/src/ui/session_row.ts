@@ -2,7 +2,8 @@ import { sessionHref } from '../net/address';
 import type { Session } from '../net/wire';
 import { fill, h } from './dom';
 import { icon } from './icons';
-import { statusOf, type Kind, type SessionStatus } from './session_status';
+import type { Unseen } from './inbox';
+import { folderOf, shortPath, statusOf, type Kind, type SessionStatus } from './session_status';
 import { relativeTime } from './time';
 
 export const KIND_LABELS: Readonly<Record<Kind, string>> = {
@@ -25,13 +26,18 @@ export class SessionRow {
 	#link: HTMLAnchorElement;
 	#dot = h('span', { class: 'dot', role: 'img' });
 	#name = h('span', { class: 'session-name' });
+	#where = h('bdi');
+	#bell = h('span', { class: 'session-news', role: 'img', title: 'rang', 'data-testid': 'session-bell' }, icon('bell'));
+	#failed = h('span', { class: 'session-news', role: 'img', title: 'failed', 'data-testid': 'session-failed' }, '✗');
 	#mark = h('span', { class: 'session-mark', 'aria-hidden': 'true' });
-	#what = h('bdi', { class: 'session-what' });
+	#what = h('bdi');
+	#whatPlace = h('span', { class: 'session-what' }, this.#what);
 	#time = h('span', { class: 'session-time', 'data-testid': 'session-time' });
 	#clients = h('span');
 	#watchers = h('span', { class: 'watchers' }, icon('people'), this.#clients);
 	#rename: HTMLButtonElement;
 	#end: HTMLButtonElement;
+	#drawn: readonly [Session, boolean, Unseen | undefined] | null = null;
 
 	constructor(session: Session, events: SessionRowEvents) {
 		this.#session = session;
@@ -44,15 +50,20 @@ export class SessionRow {
 				event.preventDefault();
 				events.choose(session.id);
 			},
-		}, this.#dot, this.#name, h('span', { class: 'session-facts', 'data-testid': 'session-facts' }, this.#mark, this.#what, this.#time));
+		}, this.#dot, h('span', { class: 'session-head' }, this.#name, this.#failed, this.#bell,
+			h('span', { class: 'session-where path', 'data-testid': 'session-where' }, this.#where)), h('span', { class: 'session-facts', 'data-testid': 'session-facts' }, this.#mark, this.#whatPlace, this.#time));
 		this.#rename = button('edit', () => events.rename(this.#session));
 		this.#end = button('close', () => events.end(this.#session));
 		this.element = h('li', { 'data-testid': 'session-item', 'data-session-id': session.id },
 			this.#link, this.#watchers, h('span', { class: 'session-actions' }, this.#rename, this.#end));
-		this.update(session, false);
+		this.update(session, false, undefined);
 	}
 
-	update(session: Session, current: boolean): void {
+	/** unseen: what happened in the session since it was visible. */
+	update(session: Session, current: boolean, unseen: Unseen | undefined): void {
+		if (this.#drawn?.[0] === session && this.#drawn[1] === current && this.#drawn[2] === unseen)
+			return;
+		this.#drawn = [session, current, unseen];
 		this.#session = session;
 		const ended = session.state === 'exited';
 		const name = session.name || session.id;
@@ -62,7 +73,9 @@ export class SessionRow {
 		else
 			this.#link.removeAttribute('aria-current');
 		setText(this.#name, name);
-		this.#show(statusOf(session, Date.now()), session);
+		const what = statusOf(session, Date.now());
+		this.#show(what, session);
+		this.#showUnseen(unseen, what.kind);
 		this.#watchers.hidden = session.clients === 0;
 		this.#watchers.title = `${session.clients} attached`;
 		setText(this.#clients, String(session.clients));
@@ -75,6 +88,11 @@ export class SessionRow {
 		setText(this.#time, statusOf(this.#session, Date.now()).time);
 	}
 
+	/** Update the age in the tooltip. */
+	describe(): void {
+		this.#link.title = describeSession(this.#session);
+	}
+
 	#show(what: SessionStatus, session: Session): void {
 		this.element.dataset['kind'] = what.kind;
 		this.element.dataset['unread'] = String(session.activity?.unread ?? false);
@@ -82,7 +100,17 @@ export class SessionRow {
 		showMark(this.#mark, what.mark);
 		setText(this.#what, what.text);
 		setText(this.#time, what.time);
-		this.#link.title = describeSession(session);
+		const folder = what.kind === 'ended' ? '' : shortPath(folderOf(session));
+		setText(this.#where, folder === what.text ? '' : folder);
+		this.#whatPlace.classList.toggle('path', folder === what.text);
+		this.describe();
+	}
+
+	/** A failure that the facts show already only makes the name bold. */
+	#showUnseen(unseen: Unseen | undefined, kind: Kind): void {
+		this.#bell.hidden = unseen?.bell !== true;
+		this.#failed.hidden = unseen?.failed !== true || kind === 'failed';
+		this.element.dataset['news'] = String(unseen !== undefined && (unseen.bell || unseen.failed));
 	}
 
 	focus(): void {

@@ -11,7 +11,13 @@ export interface SessionStatus {
 	readonly time: string; // elapsed time, or ''; never cut off
 }
 
-export const INTERRUPTED = 130; // Ctrl-C: not shown as a failure
+const PATH_MAX = 30; // characters that fit into a row
+const INTERRUPTED = 130; // Ctrl-C: not shown as a failure
+
+/** Whether a command has failed. */
+export function isFailure(exitCode: number | null | undefined): boolean {
+	return exitCode !== null && exitCode !== undefined && exitCode !== 0 && exitCode !== INTERRUPTED;
+}
 
 /** now: of this machine's clock. */
 export function statusOf(session: Session, now: number): SessionStatus {
@@ -21,7 +27,7 @@ export function statusOf(session: Session, now: number): SessionStatus {
 		return { kind: 'ended', mark: failed ? '✗' : '', text: failed ? `ended: ${exit.signal ?? exit.code}` : 'ended', time: '' };
 	}
 	if (!activity)
-		return { kind: 'unknown', mark: '', text: shortDirectory(session.cwd, false), time: '' };
+		return { kind: 'unknown', mark: '', text: shortPath(folderOf(session)), time: '' };
 	if (waitsForInput(activity))
 		return { kind: 'waits', mark: activity.input === 'password' ? '🔒' : '⌨', text: describeInput(activity), time: '' };
 	switch (activity.status) {
@@ -36,7 +42,7 @@ export function statusOf(session: Session, now: number): SessionStatus {
 	case 'starting':
 		return { kind: 'works', mark: '▶', text: 'starting', time: '' };
 	default:
-		return atPrompt(activity);
+		return atPrompt(session, activity);
 	}
 }
 
@@ -53,12 +59,28 @@ export function waitsForInput({ status, input }: Activity): boolean {
 	return status === 'waiting_input' || (status === 'starting' && input !== null) || input === 'password';
 }
 
-function atPrompt({ block, cwd, cwdCut }: Activity): SessionStatus {
-	const code = block?.state === 'done' ? block.exitCode : null;
-	if (block !== null && code !== null && code !== 0 && code !== INTERRUPTED)
-		return { kind: 'failed', mark: '✗', text: `${code} ${oneLine(block.command ?? '')}`.trim(), time: '' };
-	return cwd === null ? { kind: 'idle', mark: '', text: 'idle', time: '' }
-		: { kind: 'idle', mark: '', text: shortDirectory(cwd, cwdCut), time: '· idle' };
+function atPrompt(session: Session, { block }: Activity): SessionStatus {
+	if (block?.state === 'done' && isFailure(block.exitCode))
+		return { kind: 'failed', mark: '✗', text: `${block.exitCode} ${oneLine(block.command ?? '')}`.trim(), time: '' };
+	const folder = folderOf(session);
+	return folder === '' ? { kind: 'idle', mark: '', text: 'idle', time: '' }
+		: { kind: 'idle', mark: '', text: shortPath(folder), time: '· idle' };
+}
+
+/** The session's directory with ~ for the home directory; '' if it is not known. */
+export function folderOf({ activity, cwd }: Session): string {
+	return activity ? shortDirectory(activity.cwd ?? '', activity.cwdCut) : shortDirectory(cwd, false);
+}
+
+/** A path, or the end of a long one. */
+export function shortPath(path: string): string {
+	if (path.length <= PATH_MAX)
+		return path;
+	const parts = path.split('/');
+	let end = parts.pop() ?? '';
+	for (let part = parts.pop(); part !== undefined && part.length + end.length < PATH_MAX - 2; part = parts.pop())
+		end = `${part}/${end}`;
+	return `…/${end}`;
 }
 
 /** The kind of input and the program that reads it: "a line · read x". */

@@ -140,7 +140,13 @@ scenario('axe finds nothing in any colour scheme, in any view, dialog or notice'
 	await server.api.input('robot', 'printf "\\a"\r');
 	await page.getByTestId('session-bell').and(page.locator(':visible')).waitFor();
 	await page.getByTestId('session-failed').and(page.locator(':visible')).waitFor();
+	await page.keyboard.press('Control+Shift+B');
+	await page.keyboard.press('/');
+	await page.keyboard.type('o');
+	await until('the filter', async () => /^\d of 4$/.test(await page.getByTestId('session-count').innerText()));
 	await each('list');
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('Escape');
 	await page.keyboard.press('Control+Shift+E');
 	await page.getByTestId('panel-row').first().waitFor();
 	await each('panel');

@@ -1,5 +1,5 @@
 // The list shows the state of each session, and the tab's title the number of sessions that wait for a person, and what happened in
-// sessions that were not visible.
+// sessions that were not visible. Its filter and keys.
 //
 // SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
@@ -23,6 +23,17 @@ async function rowShows(page, id, kind, fits) {
 
 const rowOf = (page, id) => page.getByTestId('session-item').and(page.locator(`[data-session-id="${id}"]`));
 const chosen = (page, id) => rowOf(page, id).locator('[aria-current]').waitFor();
+/** Ids of the rows that the filter leaves. */
+const rows = (page) => page.getByTestId('session-item').evaluateAll((all) => all.filter((each) => !each.hidden).map((each) => each.dataset.sessionId));
+const focusedRow = (page) => page.evaluate(() => document.activeElement?.closest('[data-session-id]')?.dataset.sessionId ?? document.activeElement?.dataset.testid);
+const focusAt = (page, id) => until(() => `the focus at ${id}`, async () => await focusedRow(page) === id);
+/** Whether the whole row is visible in the list. */
+const inView = (page, id) => until(() => `row ${id} in view`, () => page.evaluate((wanted) => {
+	const list = document.querySelector('[data-testid="session-list"]').getBoundingClientRect();
+	const row = document.querySelector(`[data-testid="session-item"][data-session-id="${wanted}"]`).getBoundingClientRect();
+	return row.height > 0 && row.top >= list.top - 1 && row.bottom <= list.bottom + 1;
+}, id));
+
 const titled = (page, pattern) => until(() => `a title like ${pattern}`, async () => pattern.test(await page.title()), { timeout: 30_000 });
 const picture = (page) => page.locator('link[rel=icon]').getAttribute('href');
 
@@ -93,7 +104,7 @@ scenario('rows, title and icon show the states of sessions, in all pages and aft
 	assert.match(await picture(other), /\.svg$/);
 });
 
-scenario('many sessions: only rows of sessions that changed are redrawn', { skip, timeout: 120_000 }, async (server) => {
+scenario('many sessions: only changed rows are redrawn, the list follows the current session, and has keys and a filter', { skip, timeout: 120_000 }, async (server) => {
 	const ids = Array.from({ length: times(10, 50) }, (_, i) => `s${i}`);
 	const last = ids.at(-1);
 	for (const id of ids) await server.api.call('POST', '/api/session/create', { id, shell: '/bin/sh' });
@@ -113,4 +124,78 @@ scenario('many sessions: only rows of sessions that changed are redrawn', { skip
 	await rowShows(page, last, 'waits', /^a line · cat$/);
 	await titled(page, /^\(1\) /);
 	assert.ok(await page.evaluate((id) => window.changed.has(id) && !window.changed.has('s7'), last));
+
+	// The list scrolls to the current session, and keys move in it.
+	await page.setViewportSize({ width: 1000, height: 420 });
+	await page.reload();
+	await inView(page, 's0');
+	await page.goto(`${server.base}/?s=${last}`);
+	await inView(page, last);
+	const list = page.getByTestId('session-list');
+	await list.evaluate(({ style }) => { style.overflowAnchor = 'none'; }); // only some browsers have it
+	await server.api.input('s0', 'printf "\\a"\r');
+	await page.locator('[data-testid=inbox-item][data-kind=bell]').waitFor();
+	await inView(page, last); // the inbox has made the list smaller
+	await list.evaluate((element) => new Promise((resolve) => {
+		element.addEventListener('scroll', resolve, { once: true });
+		element.scrollTop = 0;
+	}));
+	await page.setViewportSize({ width: 1000, height: 400 });
+	assert.equal(await list.evaluate((element) => new Promise((resolve) => {
+		requestAnimationFrame(() => requestAnimationFrame(() => resolve(element.scrollTop)));
+	})), 0, 'the user has scrolled away');
+	await page.keyboard.press('Alt+1');
+	await chosen(page, 's0');
+	await inView(page, 's0');
+	await page.keyboard.press('Control+Shift+B');
+	await focusAt(page, 's0');
+	for (const [key, id] of [['ArrowUp', 's0'], ['ArrowDown', 's1'], ['End', last], ['ArrowDown', last], ['Home', 's0'], ['PageDown', 's8'], ['ArrowUp', 's7']]) {
+		await page.keyboard.press(key);
+		assert.equal(await focusedRow(page), id, key);
+		await inView(page, id);
+	}
+	assert.equal(await page.locator('[data-testid="session-list"] a[tabindex="0"]').count(), 1, 'Tab reaches one row');
+	await page.keyboard.press('Enter');
+	await chosen(page, 's7');
+	await until('the focus in the terminal', () => page.evaluate(() => document.activeElement?.closest('.xterm') !== null));
+
+	// The filter, which many sessions show.
+	const filter = page.getByTestId('session-filter');
+	await page.keyboard.press('Control+Shift+B');
+	await page.keyboard.press('/');
+	await focusAt(page, 'session-filter');
+	await page.keyboard.type('CAT line');
+	await until('only the session that reads a line', async () => String(await rows(page)) === last);
+	assert.equal(await page.getByTestId('session-count').innerText(), `1 of ${ids.length}`);
+	await shot(page, 'filter');
+	await page.keyboard.press('ArrowDown');
+	await focusAt(page, last);
+	await server.api.input(last, '\x04');
+	await until('no row', async () => (await rows(page)).length === 0);
+	await focusAt(page, 'session-filter'); // the row that had the focus is gone
+	await filter.fill('s7');
+	await page.keyboard.press('Escape');
+	assert.deepEqual([await filter.inputValue(), (await rows(page)).length], ['', ids.length]);
+	await inView(page, 's7');
+	await filter.fill('s3');
+	await page.keyboard.press('Enter');
+	await chosen(page, 's3');
+	assert.ok((await rows(page)).every((id) => id.startsWith('s3')));
+	await page.keyboard.press('Alt+1');
+	await chosen(page, 's0');
+	assert.deepEqual([await filter.inputValue(), (await rows(page)).length], ['', ids.length], 'the filter would hide the chosen session');
+
+	// The focus stays in the list if the session ends.
+	await page.keyboard.press('Control+Shift+B');
+	await page.keyboard.press('ArrowDown');
+	await focusAt(page, 's1');
+	await server.api.call('POST', '/api/session/delete', { sessionId: 's1' });
+	await focusAt(page, 's2');
+	for (const id of ids.slice(8)) await server.api.call('POST', '/api/session/delete', { sessionId: id });
+	await filter.waitFor({ state: 'hidden' });
+	await page.keyboard.press('/');
+	await focusAt(page, 'session-filter');
+	await page.keyboard.press('Escape');
+	await focusAt(page, 's2');
+	assert.ok(await filter.isHidden());
 });

@@ -109,7 +109,7 @@ export class App {
 			closed: () => this.#view?.terminal.focus(),
 		});
 		this.#sidebar = new Sidebar({
-			list: this.#list.element, inbox: this.#needsYou.element,
+			list: this.#list.element, filter: this.#list.filter, inbox: this.#needsYou.element,
 			create: () => this.#attempt(() => this.#create()), createFromDialog: () => this.#createFromDialog(),
 			openWall: () => this.#wall.open(this.#view?.id ?? null),
 			signOut: options.identity.authRequired === false ? null : () => this.#attempt(() => this.#signOut()),

@@ -5,7 +5,7 @@
  *   window.ringside      read-only { terminal, connection } of the session in front, or null each.
  *                        terminal is xterm.js's Terminal; connection has state, epoch, offset.
  *   data-testid          session-list, session-item (data-session-id, data-state, data-kind: see ui/session_status.ts),
- *                        session-facts, session-where, session-time, session-bell, session-failed, people, new-session, new-session-as,
+ *                        session-facts, session-where, session-time, session-bell, session-failed, session-filter, session-count, people, new-session, new-session-as,
  *                        palette, palette-input, palette-list, palette-item (data-kind), palette-count,
  *                        inbox, inbox-item (data-kind, data-session-id), inbox-drop, inbox-secret, notify,
  *                        session-rename, session-end (session-delete once it has ended),

@@ -17,7 +17,7 @@ export function session(activity: Partial<Activity> | null, fields: Partial<Sess
 		id: 's', name: 's', epoch: 1, state: 'running', shell: '/bin/bash', cwd: '/root', sizePolicy: 'latest', createdAt: at(0),
 		lastActivityAt: at(0), clients: 0, exit: null, cols: 80, rows: 24,
 		activity: activity && {
-			status: 'prompt', input: null, since: at(0), foreground: null, cwd: '/root/src', cwdCut: false, block: null, lease: null,
+			status: 'prompt', input: null, since: at(0), foreground: null, cwd: '/root/src', cwdCut: false, title: null, block: null, lease: null,
 			bells: 0, notification: null, unread: false, ...activity,
 		}, ...fields,
 	};

@@ -29,6 +29,7 @@ export interface Activity {
 	readonly foreground: { readonly name: string; readonly startedAt: string | null } | null;
 	readonly cwd: string | null;
 	readonly cwdCut: boolean; // the beginning of cwd is missing
+	readonly title: string | null; // of the terminal
 	readonly block: {
 		readonly id: string;
 		readonly command: string | null;

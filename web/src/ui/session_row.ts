@@ -56,7 +56,14 @@ export class SessionRow {
 		this.#end = button('close', () => events.end(this.#session));
 		this.element = h('li', { 'data-testid': 'session-item', 'data-session-id': session.id },
 			this.#link, this.#watchers, h('span', { class: 'session-actions' }, this.#rename, this.#end));
+		this.reachable = false;
 		this.update(session, false, undefined);
+	}
+
+	/** Whether Tab reaches this row. */
+	set reachable(reachable: boolean) {
+		for (const element of [this.#link, this.#rename, this.#end])
+			element.tabIndex = reachable ? 0 : -1;
 	}
 
 	/** unseen: what happened in the session since it was visible. */
@@ -124,7 +131,7 @@ export function describeSession({ activity, cols, cwd, lastActivityAt, rows, she
 	const author = block?.label ?? block?.author;
 	return [
 		block?.command, author && `by ${author}`, activity?.lease && `${activity.lease.owner} has the keyboard`,
-		activity?.cwd ?? cwd, `${shell}, ${cols}×${rows}, ${relativeTime(lastActivityAt)}`,
+		activity?.cwd ?? cwd, activity?.title, `${shell}, ${cols}×${rows}, ${relativeTime(lastActivityAt)}`,
 	].filter(Boolean).join('\n');
 }
 

@@ -43,6 +43,7 @@ export function showShortcuts(shortcuts: readonly Shortcut[], changed: (on: bool
 	const rows = [...shortcuts.map(({ letter, label }) => [`Ctrl+Shift+${letter}`, label] as const),
 		['Ctrl+Shift+V', 'Paste'] as const,
 		['Alt+1…9', 'Go to a session of the list'] as const,
+		['/', 'In the session list: filter it'] as const,
 		['Alt+Up', 'Scroll to the previous command (Alt and Down: next)'] as const,
 		['Shift+drag', 'Select text while a program uses the mouse'] as const];
 	openDialog({

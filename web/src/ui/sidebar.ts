@@ -7,6 +7,7 @@ const narrow = window.matchMedia('(max-width: 700px), (pointer: coarse) and (max
 
 export interface SidebarOptions {
 	readonly list: HTMLElement;
+	readonly filter: HTMLElement;
 	readonly inbox: HTMLElement;
 	readonly create: () => void;
 	readonly createFromDialog: () => void;
@@ -20,7 +21,7 @@ export class Sidebar {
 	readonly element: HTMLElement;
 	readonly backdrop = h('div', { class: 'backdrop', click: () => this.close() });
 
-	constructor({ list, inbox, create, createFromDialog, openWall, signOut }: SidebarOptions) {
+	constructor({ list, filter, inbox, create, createFromDialog, openWall, signOut }: SidebarOptions) {
 		this.element = h('aside', {
 			id: 'sidebar', class: 'sidebar', 'aria-label': 'Sessions',
 			keydown: (event: KeyboardEvent) => {
@@ -42,7 +43,7 @@ export class Sidebar {
 				type: 'button', class: 'button small', click: createFromDialog, 'data-testid': 'new-session-as',
 				'aria-label': 'New session: name, directory, shell', 'aria-haspopup': 'dialog', title: 'Name, directory, shell',
 			}, icon('down')))),
-		list,
+		filter, list,
 		signOut !== null && h('button', { type: 'button', class: 'quiet', click: signOut },
 			icon('exit'), 'Sign out'));
 		keepFocusOutside(this.element);

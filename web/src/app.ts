@@ -127,7 +127,7 @@ export class App {
 			rename: () => this.#withSession((session) => renameSessionDialog(options.api, session)),
 			palette: () => this.#attempt(() => this.#openPalette()),
 			commands: () => this.#attempt(() => this.#panel.toggle()),
-			search: () => this.#view?.search.open(),
+			search: () => this.#attempt(() => this.#openSearch()),
 			read: () => this.#view?.read(),
 			share: () => this.#withSession((session) => openShareDialog(options.api, session)),
 		});
@@ -374,12 +374,16 @@ export class App {
 		this.#view?.blocks.show(block);
 	}
 
+	async #openSearch(): Promise<void> {
+		await this.#withVisibleView((view) => view.search.open());
+	}
+
 	/** Close the wall first, so that the view is visible. */
-	async #withVisibleView(use: (view: SessionView) => void): Promise<void> {
+	async #withVisibleView(use: (view: SessionView) => void | Promise<void>): Promise<void> {
 		if (this.#wall.isOpen)
 			await this.#leaveWall();
 		if (this.#view !== null)
-			use(this.#view);
+			await use(this.#view);
 	}
 
 	#setName(name: string): void {
@@ -510,7 +514,7 @@ export class App {
 		const shortcuts: Shortcut[] = [
 			{ letter: 'C', label: 'Copy the selection', run: () => this.#copy() },
 			{ letter: 'E', label: 'Commands of all sessions', run: () => this.#attempt(() => this.#panel.toggle()) },
-			{ letter: 'F', label: 'Search the history', run: () => this.#attempt(() => this.#withVisibleView((view) => view.search.open())) },
+			{ letter: 'F', label: 'Search the history', run: () => this.#attempt(() => this.#openSearch()) },
 			{ letter: 'G', label: 'Go to the commands beside the terminal (arrows, Enter, Esc)', run: () => this.#focusBlocks() },
 			{ letter: 'P', label: 'Command palette', run: () => this.#attempt(() => this.#openPalette()) },
 		];

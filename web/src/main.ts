@@ -21,7 +21,8 @@
  *                        wall-facts, wall-answer, wall-answer-form, wall-answer-text, wall-send, wall-interrupt, wall-copy, wall-pick, wall-together,
  *                        pane (data-session-id, data-front), pane-close,
  *                        uploads, upload (data-state), upload-path, open-settings, settings, setting-NAME (a select),
- *                        settings-reset, key-bar, role-badge (data-role), search, search-input,
+ *                        settings-reset, key-bar, role-badge (data-role),
+ *                        search, search-input, search-count, search-case, search-regex, search-problem,
  *                        answer, answer-command, answer-secret, answer-over,
  *                        new-output, read, read-text, text, sign-in, sign-in-token.
  */

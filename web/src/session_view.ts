@@ -13,6 +13,7 @@ import type {
 	AttachedMessage, Client, LeaseMessage, PresenceMessage, Role, ServerMessage, Size, SnapshotMessage,
 } from './net/wire';
 import { LeaseKeeper } from './lease_keeper';
+import { LazySearch } from './search/lazy_search';
 import { SizeKeeper } from './size_keeper';
 import { Clusters } from './term/clusters';
 import { Feed } from './term/feed';
@@ -35,7 +36,6 @@ import { NewOutput } from './ui/new_output';
 import { NO_CLIENTS } from './ui/presence';
 import { randomId } from './ui/random_id';
 import { openReadMode } from './ui/read_mode';
-import { SearchBox } from './ui/search_box';
 import type { Settings } from './ui/settings';
 import type { Theme } from './ui/theme';
 import { screenReaderMode } from './ui/shortcuts';
@@ -88,7 +88,7 @@ export class SessionView {
 	readonly id: string;
 	readonly terminal: Terminal;
 	readonly connection: Connection;
-	readonly search: SearchBox;
+	readonly search: LazySearch;
 	readonly blocks: Blocks;
 	readonly keyboard: LeaseKeeper;
 	#options: SessionViewOptions;
@@ -126,7 +126,7 @@ export class SessionView {
 		const { api, id, role, theme, events, settings } = options;
 		this.#options = options;
 		this.id = id;
-		const { terminal, search } = createTerminal({
+		const terminal = createTerminal({
 			theme: theme.terminal, minimumContrast: theme.minimumContrast,
 			fontSize: settings.fontSize, lineHeight: settings.lineHeight,
 			cursorStyle: settings.values.cursor, cursorBlink: settings.blinks(role === 'viewer'),
@@ -137,7 +137,6 @@ export class SessionView {
 		this.#newOutput = new NewOutput(terminal);
 		this.#paster = new Paster(terminal, () => this.connection);
 		this.#clusters = new Clusters(terminal, () => toast('Support for combined characters, such as flags, could not be loaded.'));
-		this.search = new SearchBox(search, theme, () => this.#history.fetchAll(), () => terminal.focus());
 		this.#banner = new ConnectionBanner({
 			role,
 			retry: () => this.connection.nudge(),
@@ -149,6 +148,9 @@ export class SessionView {
 			class: 'mount', 'data-testid': 'terminal', role: 'group',
 			'aria-label': 'Terminal. Control Shift B goes to the list of sessions.',
 		});
+		this.search = new LazySearch({
+			terminal, mount: this.#mount, theme, fetchAll: () => this.#history.fetchAll(), closed: () => terminal.focus(),
+		});
 		this.#sizes = new SizeKeeper({
 			mount: this.#mount, terminal, role, passive: matchMedia(PHONE).matches,
 			report: (size) => this.connection.resize(size),
@@ -159,7 +161,7 @@ export class SessionView {
 			: keyBar(terminal, this.#sticky, () => void pasteFromClipboard(terminal, (text) => this.#paster.paste(text)));
 		this.#element = h('section', { class: 'session-view', 'aria-label': `Session ${id}` },
 			stage = h('div', { class: 'stage' },
-				this.#mount, this.search.element, this.#banner.element, this.#undelivered.element, this.#paster.element,
+				this.#mount, this.#banner.element, this.#undelivered.element, this.#paster.element,
 				this.#newOutput.element, this.#frame.element), this.#keyBar);
 		parent.replaceChildren(this.#element);
 		this.keyboard = new LeaseKeeper({ api, session: id, sendId: (lease) => this.connection.sendLease(lease) });
@@ -250,6 +252,7 @@ export class SessionView {
 		this.#sizes.dispose();
 		this.connection.stop();
 		this.blocks.dispose();
+		this.search.dispose();
 		this.keyboard.dispose();
 		this.#frame.dispose();
 		this.#banner.dispose();

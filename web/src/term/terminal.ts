@@ -1,6 +1,5 @@
 /* xterm.js with its addons. */
 import { ClipboardAddon, type IClipboardProvider } from '@xterm/addon-clipboard';
-import { SearchAddon } from '@xterm/addon-search';
 import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import { Terminal, type ITheme } from '@xterm/xterm';
@@ -25,9 +24,9 @@ export interface TerminalOptions {
 	putOnClipboard(text: string): void;
 }
 
-export function createTerminal(options: TerminalOptions): { terminal: Terminal; search: SearchAddon } {
+export function createTerminal(options: TerminalOptions): Terminal {
 	const terminal = new Terminal({
-		allowProposedApi: true, // for unicode11 and search decorations
+		allowProposedApi: true, // for unicode11 and decorations
 		cursorBlink: options.cursorBlink,
 		cursorInactiveStyle: 'outline',
 		cursorStyle: options.cursorStyle,
@@ -42,15 +41,13 @@ export function createTerminal(options: TerminalOptions): { terminal: Terminal; 
 		screenReaderMode: options.screenReader,
 		theme: options.theme,
 	});
-	const search = new SearchAddon();
-	terminal.loadAddon(search);
 	terminal.loadAddon(new Unicode11Addon());
 	terminal.unicode.activeVersion = '11';
 	terminal.loadAddon(new WebLinksAddon((_event, uri) => options.openLink(uri, true)));
 	terminal.loadAddon(new ClipboardAddon(undefined, writeOnly(options.putOnClipboard)));
 	// Later handlers run first. This one consumes clipboard queries: even an empty reply would be typed into the shell.
 	terminal.parser.registerOscHandler(52, (data) => data.endsWith(';?'));
-	return { terminal, search };
+	return terminal;
 }
 
 function writeOnly(put: (text: string) => void): IClipboardProvider {

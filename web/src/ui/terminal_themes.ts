@@ -1,9 +1,6 @@
 /* The terminal's colours. Backgrounds of dark and light are those of the stage in styles/tokens.css. */
-import type { ISearchOptions } from '@xterm/addon-search';
 import type { ITheme } from '@xterm/xterm';
 import type { ThemeName } from './theme';
-
-type SearchColors = NonNullable<ISearchOptions['decorations']>;
 
 export const TERMINAL_THEMES: Readonly<Record<ThemeName, ITheme>> = {
 	dark: {
@@ -72,15 +69,3 @@ export const PALETTES: Readonly<Record<PaletteName, Palette>> = {
 export function isPalette(name: string): name is PaletteName {
 	return Object.hasOwn(PALETTES, name);
 }
-
-/** The search selects its current match, so the colour of that is the selection's. */
-export const SEARCH_COLORS: Readonly<Record<ThemeName, SearchColors>> = {
-	dark: {
-		matchBackground: '#6b5215', activeMatchBackground: '#3b5680',
-		matchOverviewRuler: '#c08f2c', activeMatchColorOverviewRuler: '#9cc8fa',
-	},
-	light: {
-		matchBackground: '#f8dc9a', activeMatchBackground: '#b9d3f4',
-		matchOverviewRuler: '#d9a441', activeMatchColorOverviewRuler: '#1f62b5',
-	},
-};

@@ -45,12 +45,77 @@ scenario('settings apply at once, are kept, and can be reset', { skip, timeout: 
 	assert.deepEqual(await findings(page), [], 'settings, solarized dark');
 	await set('interrupt', 'interrupt');
 	await set('digits', 'shell');
+	await set('scrollback', '1000');
+	await set('selection', 'copy');
+	assert.equal(await option(page, 'scrollback'), 1000);
+	assert.equal(await page.getByTestId('setting-option').count(), 0, 'other keyboards have no Option key');
+
+	// Fonts: the system's, those that are installed, and any other by its name, which is never CSS.
+	const fonts = await page.getByTestId('setting-fontFamily').locator('option').allTextContents();
+	assert.deepEqual([fonts.at(0), fonts.at(1), fonts.at(-1)], ['Automatic', 'The system’s', 'Other …']);
+	assert.ok(!fonts.includes('Iosevka') && !fonts.includes('Menlo'), 'fonts that are not installed');
+	await set('fontFamily', 'monospace');
+	assert.equal(await option(page, 'fontFamily'), 'ui-monospace, monospace');
+	await page.getByTestId('setting-fontFamily').selectOption({ label: 'Other …' });
+	const name = page.getByTestId('setting-font-name'), hint = page.getByTestId('setting-font-hint');
+	await name.fill('x"; } * { display: none');
+	await name.press('Enter');
+	await hint.filter({ hasText: 'only letters' }).waitFor();
+	assert.equal(await option(page, 'fontFamily'), 'ui-monospace, monospace');
+	await name.fill('DejaVu Sans');
+	await name.press('Enter');
+	await hint.filter({ hasText: 'differ in width' }).waitFor();
+	await name.fill('Nowhere Mono');
+	await name.press('Enter');
+	await hint.filter({ hasText: 'not installed' }).waitFor();
+	assert.match(await option(page, 'fontFamily'), /^"Nowhere Mono", "JetBrains Mono", /);
+	assert.deepEqual(await findings(page), [], 'a font of any name');
+	await shot(page, 'settings-font');
 
 	await page.reload();
 	await until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
 	assert.deepEqual([await option(page, 'fontSize'), await option(page, 'lineHeight'), await option(page, 'cursorStyle'), await option(page, 'cursorBlink'), await background()],
 		[22, 1.6, 'underline', false, 'rgb(0, 43, 54)']);
+	assert.equal(await option(page, 'scrollback'), 1000);
+	assert.match(await option(page, 'fontFamily'), /^"Nowhere Mono", /);
 	await shot(page, 'settings-kept');
+
+	// Ctrl and plus, minus or 0 change the font, not the zoom of the page. Ctrl-_ goes to the shell.
+	await page.getByTestId('terminal').click();
+	const zoom = await page.evaluate(() => window.devicePixelRatio);
+	const sizeIs = (size) => until(`size ${size}`, async () => await option(page, 'fontSize') === size);
+	await page.keyboard.press('Control+=');
+	await sizeIs(24);
+	await page.keyboard.press('Control+Shift+Equal');
+	await sizeIs(28);
+	await page.keyboard.press('Control+-');
+	await page.keyboard.press('Control+-');
+	await sizeIs(22);
+	await page.keyboard.press('Control+0');
+	await sizeIs(14);
+	assert.equal(await page.evaluate(() => window.devicePixelRatio), zoom);
+	await page.getByTestId('open-settings').focus();
+	const prevented = await page.evaluate(() => !document.activeElement.dispatchEvent(
+		new KeyboardEvent('keydown', { key: '=', code: 'Equal', ctrlKey: true, bubbles: true, cancelable: true })));
+	assert.ok(!prevented && await option(page, 'fontSize') === 14, 'outside of the terminal the keys belong to the browser');
+
+	// What the mouse selects is copied; what the page selects is not.
+	const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+	await server.run('main', 'clear; echo copied-by-mouse');
+	await page.evaluate(() => navigator.clipboard.writeText('before'));
+	await page.evaluate(() => window.ringside.terminal.selectAll());
+	await page.getByTestId('status').click();
+	assert.equal(await clipboard(), 'before');
+	const word = await page.evaluate(() => {
+		const { terminal } = window.ringside, { active } = terminal.buffer;
+		const screen = document.querySelector('.xterm-screen').getBoundingClientRect();
+		const row = Array.from({ length: terminal.rows }, (_, at) => at).find((at) => active.getLine(active.viewportY + at).translateToString(true) === 'copied-by-mouse');
+		return { x: screen.left + 30, y: screen.top + (row + 0.5) * screen.height / terminal.rows };
+	});
+	await page.mouse.dblclick(word.x, word.y);
+	await until('the copy', async () => await clipboard() === 'copied-by-mouse');
+	await page.mouse.click(word.x, word.y);
+	assert.equal(await clipboard(), 'copied-by-mouse', 'a click selects nothing');
 
 	// Ctrl-C interrupts even if text is selected; Alt and a digit go to the shell.
 	await server.api.input('main', 'cat -v\r');
@@ -58,6 +123,8 @@ scenario('settings apply at once, are kept, and can be reset', { skip, timeout: 
 	await page.getByTestId('terminal').click();
 	await page.keyboard.press('Alt+1');
 	await server.outputMatches('main', /\^\[1/);
+	await page.keyboard.press('Control+Shift+Minus');
+	await server.outputMatches('main', /\^_/);
 	await page.evaluate(() => window.ringside.terminal.selectAll());
 	await page.keyboard.press('Control+c');
 	await server.outputMatches('main', /\^C/);
@@ -77,7 +144,7 @@ scenario('settings apply at once, are kept, and can be reset', { skip, timeout: 
 	await other.close();
 
 	// The page loads whatever the storage contains.
-	for (const value of ['{"fontSize":"1e9","lineHeight":0,"cursor":{"a":1},"blink":"on"}', '"<img src=x onerror=alert(1)>'.repeat(1000)]) {
+	for (const value of ['{"fontFamily":"x\\"; } * { display: none","scrollback":"-1","option":true}', '{"fontSize":"1e9","lineHeight":0,"cursor":{"a":1},"blink":"on"}', '"<img src=x onerror=alert(1)>'.repeat(1000)]) {
 		await page.evaluate((text) => {
 			localStorage.setItem('ringside.settings', text);
 			localStorage.setItem('ringside.theme', text);
@@ -87,4 +154,71 @@ scenario('settings apply at once, are kept, and can be reset', { skip, timeout: 
 		assert.deepEqual([await option(page, 'fontSize'), await option(page, 'lineHeight'), await option(page, 'cursorStyle')], [14, 1.15, 'block']);
 	}
 	assert.deepEqual(problems, []);
+});
+
+scenario('on a Mac the Option key can be Meta, and Cmd changes the font', { skip, timeout: 60_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	const context = await (await launch(server)).newContext({ viewport: { width: 390, height: 700 }, colorScheme: 'dark', bypassCSP: true });
+	await context.addInitScript(() => {
+		Object.defineProperty(Navigator.prototype, 'platform', { get: () => 'MacIntel' });
+	});
+	const page = await open(context, server.loginUrl);
+	await page.getByTestId('terminal').click();
+	await page.keyboard.press('Meta+=');
+	await until('a larger font', async () => await option(page, 'fontSize') === 14);
+	await page.keyboard.press('Meta+0');
+	await until('the default size', async () => await option(page, 'fontSize') === 13);
+	await page.keyboard.press('Control+Shift+P');
+	await page.getByTestId('palette-input').fill('settings');
+	await page.keyboard.press('Enter');
+	await page.getByTestId('setting-option').selectOption('meta');
+	assert.equal(await option(page, 'macOptionIsMeta'), true);
+	assert.deepEqual(await findings(page), []);
+	await shot(page, 'settings-mac-phone');
+	await page.keyboard.press('Escape');
+	await page.getByTestId('settings').waitFor({ state: 'detached' });
+	await server.api.input('main', 'cat -v\r');
+	await until('cat', () => page.evaluate(() => !window.ringside.terminal.modes.bracketedPasteMode));
+	await page.getByTestId('terminal').click();
+	await page.keyboard.press('Alt+b');
+	await server.outputMatches('main', /\^\[b/);
+});
+
+scenario('sessions by keys, and the list of all shortcuts', { skip, timeout: 90_000 }, async (server) => {
+	for (const id of ['one', 'two', 'three'])
+		await server.session({ id });
+	const context = await (await launch(server)).newContext({ viewport: { width: 1000, height: 700 }, colorScheme: 'light', bypassCSP: true });
+	const page = await open(context, server.loginUrl.replace('#', '?s=one#'));
+	const current = (id) => until(`session ${id}`, () => page.evaluate(
+		(want) => new URL(location.href).searchParams.get('s') === want && document.activeElement?.className === 'xterm-helper-textarea', id));
+	await page.getByTestId('session-item').nth(2).waitFor();
+	await current('one');
+	for (const [key, id] of [[']', 'two'], [']', 'three'], [']', 'one'], ['[', 'three'], ['[', 'two']]) {
+		await page.keyboard.press(`Control+Shift+${key === ']' ? 'BracketRight' : 'BracketLeft'}`);
+		await current(id);
+	}
+	await page.keyboard.press('Control+Shift+Enter');
+	await page.getByTestId('session-item').nth(3).waitFor();
+	await until('the new session', () => page.evaluate(() => !['one', 'two', 'three'].includes(new URL(location.href).searchParams.get('s'))));
+	// A key that is held opens one session, not many.
+	await page.evaluate(() => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {
+		key: 'Enter', code: 'Enter', ctrlKey: true, shiftKey: true, repeat: true, bubbles: true, cancelable: true,
+	})));
+	await page.keyboard.press('Control+Shift+BracketRight');
+	await current('one');
+	assert.equal(await page.getByTestId('session-item').count(), 4);
+
+	await page.keyboard.press('Control+Shift+P');
+	await page.getByTestId('palette-input').fill('?');
+	await page.getByTestId('palette-item').first().filter({ hasText: 'Keyboard shortcuts' }).waitFor();
+	await page.keyboard.press('Enter');
+	const dialog = page.getByTestId('shortcuts');
+	await dialog.waitFor();
+	const keys = await dialog.locator('dt').evaluateAll((all) => all.map((each) => [...each.children].map(({ textContent }) => textContent).join(' ')));
+	for (const each of ['B', 'C', 'E', 'F', 'G', 'L', 'O', 'P', 'V', 'Enter', ']', '['])
+		assert.ok(keys.includes(`Ctrl Shift ${each}`), each);
+	for (const each of ['Ctrl C', 'Ctrl +', 'Alt 1…9', 'Alt Up', 'Shift drag'])
+		assert.ok(keys.includes(each), each);
+	assert.deepEqual(await findings(page), []);
+	await shot(page, 'shortcuts');
 });

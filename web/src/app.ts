@@ -25,7 +25,7 @@ import {
 } from './ui/session_dialogs';
 import { mostRecent, SessionList } from './ui/session_list';
 import { openShareDialog } from './ui/share';
-import { listenForShortcuts, showShortcuts, type Shortcut } from './ui/shortcuts';
+import { listenForShortcuts, type Shortcut } from './ui/shortcuts';
 import { Sidebar } from './ui/sidebar';
 import { countWaiting } from './ui/session_status';
 import { SizeMenu } from './ui/size_menu';
@@ -133,11 +133,13 @@ export class App {
 		});
 		this.#status = new StatusBar({
 			sizeMenu: this.#owner ? this.#sizeMenu.element : null,
-			showShortcuts: () => this.#showShortcuts(), openSettings: () => this.#attempt(() => this.#openSettings()),
+			showShortcuts: () => this.#attempt(() => this.#showShortcuts()), openSettings: () => this.#attempt(() => this.#openSettings()),
 		});
 		this.#status.setLease(this.#lease.element);
 		this.#status.setPorts(this.#ports.element);
-		listenForShortcuts(this.#shortcuts, (n) => this.#showNth(n), this.#disposed.signal);
+		listenForShortcuts(this.#shortcuts, {
+			go: (n) => this.#showNth(n), stepFontSize: (step) => this.#settings.stepFontSize(step),
+		}, this.#disposed.signal);
 		if (!this.#owner)
 			this.#sidebar.close();
 		const main = h('main', { class: 'main' }, this.#topBar.element, this.#panesElement, this.#status.element);
@@ -328,7 +330,7 @@ export class App {
 		openPalette({
 			api, only: identity.sessionId, current: this.#view?.id ?? null, sessions: this.#owner ? this.#list.sessions : [],
 			actions: actionsFor(identity, this.#shortcuts, {
-				create: () => this.#attempt(() => this.#create()), createAs: () => this.#createFromDialog(),
+				createAs: () => this.#createFromDialog(),
 				rename: () => this.#withSession((session) => renameSessionDialog(api, session)),
 				end: () => this.#withSession((session) => this.#attempt(() => this.#end(session))),
 				share: () => this.#withSession((session) => openShareDialog(api, session)),
@@ -336,7 +338,7 @@ export class App {
 				read: () => this.#attempt(() => this.#withVisibleView((view) => view.read())),
 				fullScreen: canFullScreen() ? () => this.#attempt(toggleFullScreen) : null,
 				toggleTheme: () => theme.toggle(), settings: () => this.#attempt(() => this.#openSettings()),
-				shortcuts: () => this.#showShortcuts(), signOut: () => this.#attempt(() => this.#signOut()),
+				shortcuts: () => this.#attempt(() => this.#showShortcuts()), signOut: () => this.#attempt(() => this.#signOut()),
 			}),
 			choose: (id) => this.#choose(id), show: (session, block) => this.#showBlock(session, block),
 			type: identity.role === 'viewer' ? null : (text) => this.#attempt(() => this.#withVisibleView((view) => {
@@ -346,10 +348,16 @@ export class App {
 		});
 	}
 
-	#showShortcuts(): void {
-		showShortcuts(this.#shortcuts, (on) => {
-			if (this.#view !== null)
-				this.#view.terminal.options.screenReaderMode = on;
+	async #showShortcuts(): Promise<void> {
+		const { showShortcuts } = await import('./ui/shortcuts_dialog');
+		if (document.querySelector('dialog[open]') !== null)
+			return;
+		showShortcuts({
+			shortcuts: this.#shortcuts, settings: this.#settings.values, sessions: this.#owner,
+			changed: (on) => {
+				if (this.#view !== null)
+					this.#view.terminal.options.screenReaderMode = on;
+			},
 		});
 	}
 
@@ -366,6 +374,15 @@ export class App {
 			return false;
 		this.#choose(session.id);
 		return true;
+	}
+
+	/** Show the next (1) or the previous (-1) session of the list. */
+	#showNext(step: 1 | -1): void {
+		const { sessions } = this.#list;
+		const at = sessions.findIndex(({ id }) => id === this.#view?.id);
+		const next = sessions.at(at < 0 ? 0 : (at + step) % sessions.length);
+		if (next !== undefined)
+			this.#choose(next.id);
 	}
 
 	#showBlock(session: string, block: string): void {
@@ -512,19 +529,25 @@ export class App {
 
 	#makeShortcuts(): Shortcut[] {
 		const shortcuts: Shortcut[] = [
-			{ letter: 'C', label: 'Copy the selection', run: () => this.#copy() },
-			{ letter: 'E', label: 'Commands of all sessions', run: () => this.#attempt(() => this.#panel.toggle()) },
-			{ letter: 'F', label: 'Search the history', run: () => this.#attempt(() => this.#openSearch()) },
-			{ letter: 'G', label: 'Go to the commands beside the terminal (arrows, Enter, Esc)', run: () => this.#focusBlocks() },
-			{ letter: 'P', label: 'Command palette', run: () => this.#attempt(() => this.#openPalette()) },
+			{ key: 'C', label: 'Copy the selection', run: () => this.#copy() },
+			{ key: 'E', label: 'Commands of all sessions', run: () => this.#attempt(() => this.#panel.toggle()) },
+			{ key: 'F', label: 'Search the history', run: () => this.#attempt(() => this.#openSearch()) },
+			{ key: 'G', label: 'Go to the commands beside the terminal (arrows, Enter, Esc)', run: () => this.#focusBlocks() },
+			{ key: 'P', label: 'Command palette', run: () => this.#attempt(() => this.#openPalette()) },
 		];
 		if (this.#owner)
 			shortcuts.push({
-				letter: 'B', label: 'Go to the session list, and back', run: () => this.#toggleFocus(),
+				key: 'Enter', label: 'New session here', run: () => this.#attempt(() => this.#create()),
 			}, {
-				letter: 'L', label: 'Show all sessions, and back', run: () => this.#toggleWall(),
+				key: ']', label: 'Next session', run: () => this.#showNext(1),
 			}, {
-				letter: 'O', label: 'Go to the next terminal side by side', run: () => this.#nextPane(),
+				key: '[', label: 'Previous session', run: () => this.#showNext(-1),
+			}, {
+				key: 'B', label: 'Go to the session list, and back', run: () => this.#toggleFocus(),
+			}, {
+				key: 'L', label: 'Show all sessions, and back', run: () => this.#toggleWall(),
+			}, {
+				key: 'O', label: 'Go to the next terminal side by side', run: () => this.#nextPane(),
 			});
 		return shortcuts;
 	}

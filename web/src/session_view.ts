@@ -26,7 +26,7 @@ import { createTerminal } from './term/terminal';
 import { scrollByTouch } from './term/touch';
 import { describeRestart } from './ui/banner';
 import { ConnectionBanner } from './ui/connection_banner';
-import { copyOnInterrupt, copyText } from './ui/copy';
+import { copyOnInterrupt, copyOnSelect, copyText } from './ui/copy';
 import { h } from './ui/dom';
 import { keyBar } from './ui/key_bar';
 import { LeaseFrame } from './ui/lease_frame';
@@ -128,9 +128,9 @@ export class SessionView {
 		this.id = id;
 		const terminal = createTerminal({
 			theme: theme.terminal, minimumContrast: theme.minimumContrast,
-			fontSize: settings.fontSize, lineHeight: settings.lineHeight,
+			fontFamily: settings.fontFamily, fontSize: settings.fontSize, lineHeight: settings.lineHeight,
 			cursorStyle: settings.values.cursor, cursorBlink: settings.blinks(role === 'viewer'),
-			readOnly: role === 'viewer', screenReader: screenReaderMode(), openLink,
+			optionIsMeta: settings.values.option === 'meta', readOnly: role === 'viewer', screenReader: screenReaderMode(), openLink,
 			putOnClipboard: (text) => this.#putOnClipboard(text),
 		});
 		this.terminal = terminal;
@@ -182,6 +182,7 @@ export class SessionView {
 		terminal.onBell(() => this.#onBell());
 		this.#feed = new Feed(terminal, (offset) => this.connection.resync(offset));
 		this.#history = new History(terminal, (lines) => this.connection.requestSnapshot(lines));
+		this.#history.setLimit(settings.scrollback);
 		this.#input = new Input(terminal, this.#sticky, (data, typed) => {
 			if (!this.connection.send(data, typed) && typed)
 				toast('Too much input waits already: it was not kept.');
@@ -251,8 +252,8 @@ export class SessionView {
 		this.#removeListeners();
 		this.#sizes.dispose();
 		this.connection.stop();
-		this.blocks.dispose();
 		this.search.dispose();
+		this.blocks.dispose();
 		this.keyboard.dispose();
 		this.#frame.dispose();
 		this.#banner.dispose();
@@ -495,9 +496,13 @@ export class SessionView {
 		const stopSettings = settings.onChange(() => {
 			this.terminal.options.cursorStyle = settings.values.cursor;
 			this.terminal.options.cursorBlink = settings.blinks(role === 'viewer');
-			this.#sizes.useFont(settings.fontSize, settings.lineHeight);
+			this.terminal.options.macOptionIsMeta = settings.values.option === 'meta';
+			this.#history.setLimit(settings.scrollback);
+			this.#sizes.useFont({ family: settings.fontFamily, size: settings.fontSize, lineHeight: settings.lineHeight });
 		});
+		const stopCopying = copyOnSelect(this.terminal, this.#mount, () => settings.values.selection === 'copy');
 		return () => {
+			stopCopying();
 			stopSettings();
 			window.removeEventListener('online', nudge);
 			document.removeEventListener('visibilitychange', nudge);

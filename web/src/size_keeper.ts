@@ -1,5 +1,6 @@
 import type { Terminal } from '@xterm/xterm';
 import type { Client, PresenceMessage, Role, Size, SizePolicy } from './net/wire';
+import type { Font } from './term/fonts';
 import { zoomByPinch } from './term/pinch';
 import { Screen } from './term/screen';
 import { SizeBadge } from './ui/size_badge';
@@ -105,8 +106,8 @@ export class SizeKeeper {
 		this.layout();
 	}
 
-	useFont(size: number, lineHeight: number): void {
-		this.#screen.useFont(size, lineHeight);
+	useFont(font: Font): void {
+		this.#screen.useFont(font);
 		this.refit();
 	}
 

@@ -39,6 +39,38 @@ test('attached sets the number of lines to keep', () => {
 	assert.equal(t.history.lines, 1000);
 });
 
+test('the page can keep fewer lines than the server, and more again', async () => {
+	const t = reader();
+	t.history.setLimit(2000);
+	assert.equal(t.terminal.options.scrollback, 2000);
+	t.history.attached(10_000);
+	assert.equal(t.terminal.options.scrollback, 2000);
+	await t.snapshot(numbered(3991, 5000), { total: 4990 });
+	assert.equal(t.history.fetchAll(), true);
+	assert.deepEqual(t.asked, [2000]);
+	await t.snapshot(numbered(2991, 5000), { total: 4990, reason: 'request' });
+	t.terminal.scrollToTop();
+	assert.equal(topRow(t.terminal), 'line 2991');
+	assert.equal(t.history.fetchAll(), false, 'the page has all lines that it may keep');
+	assert.equal(t.history.lines, 2000, 'scrolled up, so a new connection gives all lines');
+	await t.snapshot(numbered(2991, 5000), { total: 4990 });
+	assert.equal(t.history.fetchAll(), false, 'also after a new connection');
+
+	t.history.setLimit(1000);
+	assert.equal(t.terminal.buffer.active.length, 1010);
+	assert.equal(t.history.fetchAll(), false);
+	t.history.setLimit(null);
+	assert.equal(t.terminal.options.scrollback, 10_000);
+	assert.equal(t.history.fetchAll(), true);
+	assert.deepEqual(t.asked, [2000, 10_000]);
+	await t.snapshot(numbered(1, 5000), { total: 4990, reason: 'request' });
+	assert.equal(t.history.fetchAll(), false);
+	// More than the server: new output is kept.
+	t.history.setLimit(50_000);
+	t.history.attached(10_000);
+	assert.equal(t.terminal.options.scrollback, 50_000);
+});
+
 test('near the top the rest is requested once, and the text does not move', async () => {
 	const t = reader();
 	await t.snapshot(numbered(3991, 5000), { total: 4990 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULTS, parseSettings } from '../src/ui/settings';
+import { FONT_FAMILY, fontStack } from '../src/term/fonts';
+import { DEFAULTS, nextFontSize, parseSettings } from '../src/ui/settings';
 import { isPalette, PALETTES } from '../src/ui/terminal_themes';
 
 test('stored values that are not known are ignored', () => {
@@ -11,6 +12,22 @@ test('stored values that are not known are ignored', () => {
 	assert.deepEqual(parseSettings('{"fontSize":"18","cursor":"skull","interrupt":"interrupt","extra":1}'),
 		{ ...DEFAULTS, fontSize: '18', interrupt: 'interrupt' });
 	assert.equal(Object.getPrototypeOf(parseSettings('{"__proto__":{"cursor":"bar"}}')), Object.prototype);
+});
+
+test('a font is a name, never CSS', () => {
+	for (const name of ['x"; } body { display: none', 'url(https://example.org)', 'a"b', 'a\\22 b', 'a\nb', ' x', '-x', 'a;b', 'a,b', '\u202ex', 'x'.repeat(64), 'var(--x)', 'a/*'])
+		assert.equal(parseSettings(JSON.stringify({ fontFamily: name })).fontFamily, '', name);
+	for (const name of ['Fira Code', 'M+ 1mn', 'Noto Sans Mono CJK JP', 'ＭＳ ゴシック', '源ノ角ゴシック', '3270 Nerd Font', 'monospace', ''])
+		assert.equal(parseSettings(JSON.stringify({ fontFamily: name })).fontFamily, name);
+	assert.equal(fontStack('Fira Code'), `"Fira Code", ${FONT_FAMILY}`);
+	assert.equal(fontStack('monospace'), 'ui-monospace, monospace');
+	assert.equal(fontStack(''), FONT_FAMILY);
+	assert.equal(fontStack('a", b'), FONT_FAMILY);
+});
+
+test('the font size steps through the sizes that can be set', () => {
+	assert.deepEqual([nextFontSize(14, 1), nextFontSize(14, -1), nextFontSize(18, 1), nextFontSize(13.5, -1)], ['15', '13', '20', '13']);
+	assert.deepEqual([nextFontSize(32, 1), nextFontSize(8, -1)], ['32', '8']);
 });
 
 /** WCAG 2.1. */

@@ -4,7 +4,6 @@ import type { Shortcut } from '../ui/shortcuts';
 import type { Action } from './palette';
 
 export interface ActionHandlers {
-	create(): void;
 	createAs(): void;
 	rename(): void;
 	end(): void;
@@ -23,21 +22,20 @@ export interface ActionHandlers {
 export function actionsFor({ role, authRequired }: Identity, shortcuts: readonly Shortcut[], handlers: ActionHandlers): Action[] {
 	const { fullScreen } = handlers;
 	const owners: Action[] = [
-		{ label: 'New session here', run: () => handlers.create() },
 		{ label: 'New session …', run: () => handlers.createAs() },
 		{ label: 'Rename this session', run: () => handlers.rename() },
 		{ label: 'End this session', run: () => handlers.end() },
 		{ label: 'Share this session', run: () => handlers.share() },
 	];
 	return [
-		...shortcuts.filter(({ letter }) => letter !== 'P').map(({ letter, label, run }) => ({ label, run, keys: `Ctrl+Shift+${letter}` })),
+		...shortcuts.filter(({ key }) => key !== 'P').map(({ key, label, run }) => ({ label, run, keys: `Ctrl+Shift+${key}` })),
 		...(role === 'owner' ? owners : []),
 		...(role === 'viewer' ? [] : [{ label: 'Upload files', run: () => handlers.upload() }]),
 		{ label: 'Read and select the text', run: () => handlers.read() },
 		...(fullScreen === null ? [] : [{ label: 'Full screen with all keys, on or off', run: () => fullScreen() }]),
 		{ label: 'Switch between dark and light', run: () => handlers.toggleTheme() },
 		{ label: 'Settings', run: () => handlers.settings() },
-		{ label: 'Keyboard and screen reader', run: () => handlers.shortcuts() },
+		{ label: 'Keyboard shortcuts and screen reader (?)', keys: '?', run: () => handlers.shortcuts() },
 		...(role === 'owner' && authRequired !== false ? [{ label: 'Sign out', run: () => handlers.signOut() }] : []),
 	];
 }

@@ -25,6 +25,8 @@ export class History {
 	#place: Place | null = null; // to restore after the snapshot
 	#moreFollows = false; // a snapshot with more lines follows
 	#behind = false;
+	#keeps = 0; // lines of history that the server keeps
+	#limit: number | null = null; // lines that the page keeps; null: as many as the server
 
 	/** ask: requests a snapshot with so many lines; returns false if that is not possible now. */
 	constructor(terminal: Terminal, request: (lines: number) => boolean) {
@@ -47,21 +49,32 @@ export class History {
 
 	/** Lines of history to request when connecting; null for all, if the reader has scrolled up. */
 	get lines(): number | null {
-		return this.#scrolled || this.#place !== null ? null : FIRST_LINES;
+		return this.#scrolled || this.#place !== null ? this.#limit : FIRST_LINES;
+	}
+
+	/** Keep so many lines; null: as many as the server. */
+	setLimit(limit: number | null): void {
+		const before = this.#limit ?? this.#keeps;
+		this.#limit = limit;
+		this.#terminal.options.scrollback = limit ?? this.#keeps;
+		// Lines that were dropped may be on the server.
+		if ((limit ?? this.#keeps) > before)
+			this.#total = this.#wanted(this.#keeps);
 	}
 
 	/** There is a new connection. keeps: lines of history on the server. */
 	attached(keeps: number): void {
 		this.#requested = false;
 		this.#moreFollows = this.#behind = false;
-		this.#terminal.options.scrollback = keeps;
+		this.#keeps = keeps;
+		this.#terminal.options.scrollback = this.#limit ?? keeps;
 	}
 
 	/** Request the whole history. Returns false if it is loaded already or cannot be requested now. */
 	fetchAll(): boolean {
 		if (this.#total === 0 || this.#behind)
 			return false;
-		this.#requested ||= this.#request(this.#total);
+		this.#requested ||= this.#request(this.#wanted(this.#total));
 		return this.#requested;
 	}
 
@@ -77,7 +90,7 @@ export class History {
 		this.#requested = false;
 		this.#moreFollows = partial === true && lines < Math.min(total, FIRST_LINES);
 		this.#behind = this.#moreFollows && reason === 'lag';
-		this.#total = total > lines && reason !== 'request' ? total : 0;
+		this.#total = this.#wanted(total) > lines && reason !== 'request' ? total : 0;
 		const place = this.#place;
 		this.#place = null;
 		if (place === null || this.#restorePlace(place) || !place.scrolled)
@@ -87,6 +100,10 @@ export class History {
 			this.#place = place;
 		else
 			this.#terminal.scrollToTop();
+	}
+
+	#wanted(total: number): number {
+		return Math.min(total, this.#limit ?? total);
 	}
 
 	get #scrolled(): boolean {

@@ -1,5 +1,6 @@
 import type { Terminal } from '@xterm/xterm';
 import type { Size } from '../net/wire';
+import type { Font } from './fonts';
 import { SCROLLBAR_WIDTH } from './terminal';
 
 const SMALLEST_FONT = 6;
@@ -28,10 +29,11 @@ export class Screen {
 		this.#fontSize = terminal.options.fontSize ?? 14;
 	}
 
-	useFont(size: number, lineHeight: number): void {
+	useFont({ family, size, lineHeight }: Font): void {
 		this.#fontSize = size;
 		// Use the normal size first, to measure the cells.
 		this.#terminal.options.fontSize = size;
+		this.#terminal.options.fontFamily = family;
 		this.#terminal.options.lineHeight = lineHeight;
 		this.#measure();
 	}

@@ -5,16 +5,16 @@ import { WebLinksAddon } from '@xterm/addon-web-links';
 import { Terminal, type ITheme } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 
-export const FONT_FAMILY =
-	'"JetBrains Mono", "Cascadia Mono", "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 export const SCROLLBAR_WIDTH = 12;
 
 export interface TerminalOptions {
 	readonly theme: ITheme;
+	readonly fontFamily: string; // a CSS value
 	readonly fontSize: number;
 	readonly lineHeight: number;
 	readonly cursorStyle: 'block' | 'bar' | 'underline';
 	readonly cursorBlink: boolean;
+	readonly optionIsMeta: boolean; // the Option key of Macs sends ESC and the key
 	readonly readOnly: boolean;
 	readonly minimumContrast: number;
 	readonly screenReader: boolean;
@@ -31,10 +31,12 @@ export function createTerminal(options: TerminalOptions): Terminal {
 		cursorInactiveStyle: 'outline',
 		cursorStyle: options.cursorStyle,
 		disableStdin: options.readOnly,
-		fontFamily: FONT_FAMILY,
+		fontFamily: options.fontFamily,
 		fontSize: options.fontSize,
 		lineHeight: options.lineHeight,
 		linkHandler: { activate: (_event, uri) => options.openLink(uri, false) },
+		macOptionClickForcesSelection: true, // as Shift does elsewhere
+		macOptionIsMeta: options.optionIsMeta,
 		minimumContrastRatio: options.minimumContrast,
 		overviewRuler: { width: SCROLLBAR_WIDTH },
 		rightClickSelectsWord: false,

@@ -2,10 +2,10 @@ import type { Terminal } from '@xterm/xterm';
 import { toast } from './toast';
 
 /**
- * Copy text to the clipboard and show a toast. Without TLS and beyond localhost browsers have no clipboard API; then the old
+ * Copy text to the clipboard and show a toast, unless message is null. Without TLS and beyond localhost browsers have no clipboard API; then the old
  * copy command works, if a key or click has caused the call.
  */
-export async function copyText(text: string, message: string): Promise<void> {
+export async function copyText(text: string, message: string | null): Promise<void> {
 	try {
 		await navigator.clipboard.writeText(text);
 	} catch {
@@ -14,7 +14,8 @@ export async function copyText(text: string, message: string): Promise<void> {
 			return;
 		}
 	}
-	toast(message);
+	if (message !== null)
+		toast(message);
 }
 
 function copyByCommand(text: string): boolean {
@@ -43,4 +44,24 @@ export function copyOnInterrupt(terminal: Terminal, wanted: () => boolean): void
 		terminal.clearSelection();
 		return false;
 	});
+}
+
+/**
+ * Copy what the user selects with the mouse, without a message. wanted: whether this is enabled. Returns a function that
+ * removes the listeners.
+ */
+export function copyOnSelect(terminal: Terminal, mount: HTMLElement, wanted: () => boolean): () => void {
+	const listeners = new AbortController(), { signal } = listeners;
+	let pressed = false;
+	mount.addEventListener('mousedown', ({ button }) => {
+		pressed = button === 0;
+	}, { capture: true, signal });
+	// The button can be released anywhere. xterm.js has updated the selection before.
+	window.addEventListener('mouseup', () => {
+		const text = pressed && wanted() ? terminal.getSelection() : '';
+		pressed = false;
+		if (text !== '')
+			void copyText(text, null);
+	}, { signal });
+	return () => listeners.abort();
 }

@@ -1,18 +1,24 @@
 /* Settings of the page, in the browser's storage. Stored values are not trusted: unknown ones are ignored. */
+import { fontStack, isFontName } from '../term/fonts';
 import { recall, remember } from './storage';
 
 /** The values of each setting; the first one is the default. */
 export const SETTINGS = {
+	fontFamily: ['', 'monospace'], // or the name of a font; empty: the page's fonts; monospace: the system's
 	fontSize: ['auto', '8', '9', '10', '11', '12', '13', '14', '15', '16', '17', '18', '20', '22', '24', '28', '32'],
 	lineHeight: ['1.15', '1', '1.05', '1.1', '1.2', '1.3', '1.4', '1.6', '1.8', '2'],
 	cursor: ['block', 'bar', 'underline'],
 	blink: ['auto', 'on', 'off'],
+	scrollback: ['server', '1000', '5000', '10000', '50000', '100000'], // lines of history that the page keeps; server: as many as the server
+	selection: ['keep', 'copy'], // what selecting text does
 	interrupt: ['copy', 'interrupt'], // what Ctrl-C does while text is selected
 	digits: ['sessions', 'shell'], // the receiver of Alt+1…9
+	option: ['character', 'meta'], // what the Option key of Macs is
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;
-export type SettingValues = { readonly [Name in SettingName]: (typeof SETTINGS)[Name][number] };
+export type SettingValues = { readonly [Name in Exclude<SettingName, 'fontFamily'>]: (typeof SETTINGS)[Name][number] }
+	& { readonly fontFamily: string };
 
 export const DEFAULTS = Object.fromEntries(
 	Object.entries(SETTINGS).map(([name, [value]]) => [name, value])) as unknown as SettingValues;
@@ -27,9 +33,19 @@ export function parseSettings(stored: string | null): SettingValues {
 	}
 	if (typeof value !== 'object' || value === null)
 		return DEFAULTS;
-	const found = Object.entries(value).filter(([name, each]) =>
-		Object.hasOwn(SETTINGS, name) && (SETTINGS[name as SettingName] as readonly unknown[]).includes(each));
+	const found = Object.entries(value).filter(([name, each]) => Object.hasOwn(SETTINGS, name) && isValid(name as SettingName, each));
 	return { ...DEFAULTS, ...Object.fromEntries(found) };
+}
+
+function isValid(name: SettingName, value: unknown): boolean {
+	return (SETTINGS[name] as readonly unknown[]).includes(value) || (name === 'fontFamily' && isFontName(value));
+}
+
+/** The next font size that can be set, larger (1) or smaller (-1) than a size; the last one has no next. */
+export function nextFontSize(size: number, step: 1 | -1): string {
+	const sizes = SETTINGS.fontSize.slice(1).map(Number);
+	const next = step > 0 ? sizes.find((each) => each > size) : sizes.filter((each) => each < size).at(-1);
+	return String(next ?? sizes.at(step > 0 ? -1 : 0));
 }
 
 export class Settings {
@@ -60,6 +76,22 @@ export class Settings {
 	get fontSize(): number {
 		const { fontSize } = this.#values;
 		return fontSize !== 'auto' ? Number(fontSize) : window.matchMedia('(max-width: 700px)').matches ? 13 : 14;
+	}
+
+	/** One step larger (1) or smaller (-1), or the default (0). */
+	stepFontSize(step: 1 | 0 | -1): void {
+		this.set('fontSize', step === 0 ? DEFAULTS.fontSize : nextFontSize(this.fontSize, step));
+	}
+
+	/** A CSS value. */
+	get fontFamily(): string {
+		return fontStack(this.#values.fontFamily);
+	}
+
+	/** Lines of history that the page keeps; null: as many as the server. */
+	get scrollback(): number | null {
+		const { scrollback } = this.#values;
+		return scrollback === 'server' ? null : Number(scrollback);
 	}
 
 	get lineHeight(): number {

@@ -1,4 +1,4 @@
-import { FONT_FAMILY } from '../term/terminal';
+import { FONT_FAMILY } from '../term/fonts';
 import { h } from '../ui/dom';
 import type { Colors } from './colors';
 import { HEAD_HEIGHT, type Place } from './layout';

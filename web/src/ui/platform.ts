@@ -1,2 +1,2 @@
-/** Whether the keyboard has the keys of a Mac: Option and Cmd. */
-export const isMac = /^(Mac|iP)/.test(navigator.platform);
+/** Whether the keyboard has the keys of a Mac: Option and Cmd. False without a browser, as in unit tests. */
+export const isMac = typeof navigator !== 'undefined' && /^(Mac|iP)/.test(navigator.platform);

@@ -299,3 +299,15 @@ shared('who breaks the rules of pastes is closed, and a viewer cannot paste', as
 	await viewer.untilMessage('error', ({ code }) => code === 'READ_ONLY');
 	assert.doesNotMatch(await server.api.text('s'), /abc/);
 });
+
+shared('the link for one prompt gives one answer, also as a paste with keys behind it', async (server) => {
+	await server.session({ id: 's' });
+	await server.api.input('s', 'read -s word\r');
+	const { state: { humanUrl } } = await server.api.call('POST', '/api/session/s/wait', { until: [{ type: 'input', kind: 'password' }] });
+	const client = await open(server, { token: humanUrl.split('#link=')[1] });
+	paste(client, 'secret\n');
+	client.type('secret\necho ru""ns\n');
+	assert.equal((await client.untilClosed()).code, 4401);
+	await server.untilPrompt('s');
+	assert.doesNotMatch(await server.api.text('s'), /ru""ns|\x07runs/);
+});

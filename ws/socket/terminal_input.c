@@ -138,7 +138,8 @@ static void type_keys(struct terminal *t, const void *bytes, size_t length)
 static void take_input(struct terminal *t, const uint8_t *bytes, size_t length)
 {
 	size_t pasted = t->session ? take_paste(t, bytes, length) : 0;
-	if (pasted < length && !t->closing)
+	/* The paste may have been the one answer of the client's link. */
+	if (pasted < length && !t->closing && terminal_end_answered(t))
 		type_keys(t, bytes + pasted, length - pasted);
 	if (t->session && !t->closing && t->viewer.key > 0)
 		terminal_schedule_receipt(t);

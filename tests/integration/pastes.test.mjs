@@ -311,3 +311,15 @@ shared('the link for one prompt gives one answer, also as a paste with keys behi
 	await server.untilPrompt('s');
 	assert.doesNotMatch(await server.api.text('s'), /ru""ns|\x07runs/);
 });
+
+shared('a paste is refused if it makes the typed line too long', async (server) => {
+	await server.session({ id: 's' });
+	const client = await open(server, { client: key('1') });
+	client.type('cat | wc -c\r');
+	await server.api.call('POST', '/api/session/s/wait', { until: [{ type: 'input', kind: 'line' }] });
+	client.type(paste(client, 'x'.repeat(3000)));
+	client.type(paste(client, 'y'.repeat(3000), { id: 2 }));
+	client.type('\r\x04');
+	assert.equal((await client.untilMessage('paste', ({ id }) => id === 2)).code, 'LINE_TOO_LONG');
+	await server.outputMatches('s', /3001\r\n/);
+});

@@ -194,8 +194,9 @@ static struct refusal check_paste(const struct terminal *t)
 	if (!p->pieces.bracketed && p->lines > 1 && !p->confirmed)
 		return (struct refusal){409, "PASTE_UNBRACKETED",
 			"The program cannot tell a paste from typing and will run each line at once"};
-	if (p->longest > TYPING_LINE_MAX && session_terminal_modes(t->session, &modes) &&
-		(modes.c_lflag & ICANON))
+	/* The line that has been typed so far may be its beginning. */
+	if (p->longest + t->session->typing.line.length > TYPING_LINE_MAX &&
+		session_terminal_modes(t->session, &modes) && (modes.c_lflag & ICANON))
 		return (struct refusal){409, "LINE_TOO_LONG",
 			"A line of the paste is longer than the 4095 bytes that the terminal keeps for this program"};
 	return (struct refusal){0};

@@ -15,6 +15,11 @@ static_assert(sizeof TYPING_PASTE_BEGIN + sizeof TYPING_PASTE_END - 2 == TYPING_
 
 #define C1_LEAD '\302' /* first byte of U+0080 to U+00BF in UTF-8 */
 
+static bool is_continuation(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
 static bool is_c1_trail(char byte)
 {
 	return (unsigned char)byte >= 0x80 && (unsigned char)byte < 0xa0;
@@ -34,7 +39,8 @@ size_t typing_clean(struct typing_cleaner *c, const char *text, size_t length, c
 	size_t n = 0;
 	for (size_t i = 0; i < length; i++) {
 		bool c1 = c->has_lead && is_c1_trail(text[i]);
-		if (c->has_lead && !c1)
+		/* Before another character the byte is invalid: left, it could form a C1 with what follows that. */
+		if (c->has_lead && !c1 && is_continuation(text[i]))
 			dst[n++] = C1_LEAD;
 		c->has_lead = text[i] == C1_LEAD;
 		char sent = c1 || c->has_lead ? '\0' : clean(text[i], c->after_cr);

@@ -11,12 +11,6 @@ static void store(_Atomic uint64_t *value, uint64_t to)
 	atomic_store_explicit(value, to, memory_order_release);
 }
 
-void receipts_settle(const struct control *c)
-{
-	uint64_t written = load(&c->page->input_written), writing = load(&c->page->input_writing);
-	store(&c->page->input_written, writing > written ? writing : written);
-}
-
 uint64_t receipts_written(const struct control *c)
 {
 	return c->page ? load(&c->page->input_written) : 0;
@@ -101,6 +95,21 @@ static uint64_t accepted_of(const struct control_receipt *r, uint64_t written, b
 	return r->taken > waiting ? r->taken - waiting : 0;
 }
 
+void receipts_settle(const struct control *c)
+{
+	bool lost;
+	uint64_t written = load(&c->page->input_written), writing = load(&c->page->input_writing);
+	written = writing > written ? writing : written;
+	store(&c->page->input_written, written);
+	for (unsigned i = 0; i < CONTROL_RECEIPTS; i++) {
+		struct control_receipt *r = &c->page->receipts[i];
+		uint64_t key = load(&r->key), taken = accepted_of(r, written, &lost);
+		if (key > 0 && lost)
+			write_receipt(
+				r, &(struct control_receipt){.end = written, .taken = taken}, key);
+	}
+}
+
 /* Whether no receipt was overwritten: then a client without a receipt has typed nothing. */
 static bool has_all(const struct control *c)
 {
@@ -113,9 +122,10 @@ static bool has_all(const struct control *c)
 	return count <= CONTROL_RECEIPTS;
 }
 
-bool receipts_find(const struct control *c, uint64_t key, uint64_t *ret_taken)
+/* Bytes of the client that are accepted once `written` bytes of all input are. Returns as receipts_find(). */
+static bool find_at(const struct control *c, uint64_t key, uint64_t written, uint64_t *ret_taken)
 {
-	uint64_t most = 0, least = UINT64_MAX, written = receipts_written(c);
+	uint64_t most = 0, least = UINT64_MAX;
 	bool found = false, open;
 	for (unsigned i = 0; c->page && i < CONTROL_RECEIPTS; i++) {
 		const struct control_receipt *r = &c->page->receipts[i];
@@ -132,4 +142,14 @@ bool receipts_find(const struct control *c, uint64_t key, uint64_t *ret_taken)
 		return false;
 	*ret_taken = least < most ? least : most;
 	return true;
+}
+
+bool receipts_find(const struct control *c, uint64_t key, uint64_t *ret_taken)
+{
+	return find_at(c, key, receipts_written(c), ret_taken);
+}
+
+bool receipts_find_noted(const struct control *c, uint64_t key, uint64_t *ret_taken)
+{
+	return find_at(c, key, UINT64_MAX, ret_taken);
 }

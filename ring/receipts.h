@@ -14,7 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Called when a server starts: input that was being written counts as written. */
+/*
+ * Called when a server starts: input that was being written counts as written, and what the earlier
+ * server had not begun to write is lost.
+ */
 void receipts_settle(const struct control *c);
 
 /* Place after the input that the terminal has accepted. */
@@ -38,3 +41,6 @@ void receipts_correct(const struct control *c, uint64_t end, size_t less);
 
 /* Bytes of the client's input that the terminal has accepted. Returns false if that is unknown. */
 bool receipts_find(const struct control *c, uint64_t key, uint64_t *ret_taken);
+
+/* The same, with noted bytes that are still to be written. */
+bool receipts_find_noted(const struct control *c, uint64_t key, uint64_t *ret_taken);

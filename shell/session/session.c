@@ -265,6 +265,11 @@ void session_refuse_input(struct session *s, struct session_viewer *v, size_t le
 	v->typed += length;
 	if (v->key > 0)
 		receipts_note(&s->pane.held.link.control, v->key, v->typed,
+bool session_find_typed(const struct session *s, const struct session_viewer *v, uint64_t *ret_typed)
+{
+	return receipts_find_noted(&s->pane.held.link.control, v->key, ret_typed);
+}
+
 			link_input_end(&s->pane.held.link), 0);
 }
 

@@ -202,6 +202,10 @@ void session_continue_paste(
 void session_cancel_paste(struct session *s, const struct session_viewer *v);
 
 /* Count refused input of a viewer as typed. */
+/* The same, with bytes that wait in this server's queue: a client that connects again must not send them again. */
+bool session_find_typed(
+	const struct session *s, const struct session_viewer *v, uint64_t *ret_typed);
+
 void session_refuse_input(struct session *s, struct session_viewer *v, size_t length);
 
 /* How many bytes of the input of a viewer with a key the terminal has accepted. Returns false if that is unknown. */

@@ -323,3 +323,32 @@ shared('a paste is refused if it makes the typed line too long', async (server) 
 	assert.equal((await client.untilMessage('paste', ({ id }) => id === 2)).code, 'LINE_TOO_LONG');
 	await server.outputMatches('s', /3001\r\n/);
 });
+
+/** A program that reads only when the file `go` exists, and then until a `q`. */
+const lateReader = slowReader.replace('got = b', `while not os.path.exists('go'): time.sleep(0.02)\ngot = b`);
+
+for (const how of ['the client connects again', 'the server is killed', 'the server is killed, and another client types first'])
+	shared(`input that waits for the program comes once: ${how}`, async (server) => {
+		await server.session({ id: 's', cwd: server.cwd });
+		const client = await open(server, { client: key('7') });
+		writeFileSync(path.join(server.cwd, 'late.py'), lateReader);
+		client.type('python3 late.py\r');
+		await server.outputMatches('s', /ready/);
+		const typed = 'python3 late.py\r'.length;
+		const text = 'x'.repeat(60_000);
+		client.type(text);
+		await client.untilMessage('input', ({ taken }) => taken > typed);
+		client.terminate();
+		if (how !== 'the client connects again') await server.restart();
+		if (how.includes('another')) {
+			writeFileSync(path.join(server.cwd, 'go'), '');
+			const other = await open(server, { client: key('8') });
+			other.type('y'.repeat(60_000));
+			await other.untilMessage('input', ({ taken }) => taken === 60_000);
+		}
+		await client.connect();
+		client.type(`${text.slice(client.attached.input - typed)}q`);
+		writeFileSync(path.join(server.cwd, 'go'), '');
+		await server.outputMatches('s', /over/);
+		assert.equal(readFileSync(path.join(server.cwd, 'got'), 'utf8').replaceAll('y', ''), `${text}q`);
+	});

@@ -142,7 +142,7 @@ static void replace_before(struct terminal *t, struct session *s)
 static void restore_input(struct terminal *t, struct session *s)
 {
 	replace_before(t, s);
-	(void)session_find_receipt(s, &t->viewer, &t->viewer.typed);
+	(void)session_find_typed(s, &t->viewer, &t->viewer.typed);
 	t->input_told = t->viewer.typed;
 }
 

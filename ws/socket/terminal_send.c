@@ -47,8 +47,8 @@ static bool tell_attached(struct terminal *t)
 	uint64_t taken;
 	if (t->viewer.key > 0)
 		json_object_set_new(m, "input",
-			session_find_receipt(s, &t->viewer, &taken) ? json_integer((json_int_t)taken)
-								    : json_null());
+			session_find_typed(s, &t->viewer, &taken) ? json_integer((json_int_t)taken)
+								  : json_null());
 	return send_json(t, m);
 }
 
@@ -172,7 +172,7 @@ static bool owes_receipt(const struct terminal *t, uint64_t *ret_taken)
 	/* Unknown if other clients' receipts have overwritten it; then all was read. */
 	if (!session_find_receipt(t->session, &t->viewer, ret_taken))
 		*ret_taken = t->viewer.typed;
-	return *ret_taken != t->input_told;
+	return *ret_taken > t->input_told;
 }
 
 static bool tell_input(struct terminal *t, uint64_t taken)

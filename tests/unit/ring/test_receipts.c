@@ -67,9 +67,27 @@ Test(receipts, input_that_a_killed_server_was_writing_counts_as_taken)
 	receipts_note(&control, 1, 10, 10, 10);
 	receipts_settle(&control);
 	cr_assert_eq(count_taken(1), 0, "writing had not begun");
+	receipts_note(&control, 1, 10, 10, 10);
 	receipts_announce(&control, 4);
 	receipts_settle(&control);
 	cr_assert_eq(count_taken(1), 4);
+}
+
+Test(receipts, input_of_others_does_not_stand_for_what_a_killed_server_has_lost)
+{
+	receipts_note(&control, 1, 10, 10, 10);
+	receipts_settle(&control);
+	receipts_note(&control, 2, 20, 20, 20);
+	receipts_confirm(&control, 20);
+	cr_assert_eq(count_taken(1), 0);
+}
+
+Test(receipts, noted_input_is_found_before_it_is_written)
+{
+	uint64_t n = 0;
+	receipts_note(&control, 1, 10, 10, 10);
+	cr_assert(receipts_find_noted(&control, 1, &n));
+	cr_assert_eq(n, 10);
 }
 
 Test(receipts, refused_input_counts_as_taken)

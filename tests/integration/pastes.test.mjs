@@ -352,3 +352,27 @@ for (const how of ['the client connects again', 'the server is killed', 'the ser
 		await server.outputMatches('s', /over/);
 		assert.equal(readFileSync(path.join(server.cwd, 'got'), 'utf8').replaceAll('y', ''), `${text}q`);
 	});
+
+shared('pastes while the session starts come behind earlier keys', async (server) => {
+	const client = server.client({ sessionId: 's', client: key('f') });
+	const connected = client.connect();
+	await until('the socket', () => client.socket?.readyState === 1, { interval: 1 });
+	client.type('echo ');
+	client.type(paste(client, 'st""art'));
+	client.control({ type: 'paste', id: 1, end: true });
+	client.type(paste(client, 'ed', { id: 2 }));
+	client.type('\r');
+	await connected;
+	await server.outputMatches('s', /\x07started\r\n/);
+});
+
+shared('several pastes may wait for the screen', async (server) => {
+	await server.session({ id: 's' });
+	const client = await open(server, { client: key('0') });
+	client.type('yes | head -c 30000000; cat\r');
+	await server.outputMatches('s', /y\r\ny\r\n/);
+	for (let id = 1; id < 40; id++) client.type(paste(client, `${id},`, { id }));
+	client.type('\r');
+	await server.outputMatches('s', /37,38,39,\r\n/);
+	assert.deepEqual(client.messages.filter(({ type }) => type === 'error' || type === 'paste'), []);
+});

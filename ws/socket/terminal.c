@@ -170,11 +170,7 @@ static void follow(struct terminal *t, struct session *s)
 	terminal_pump(t);
 	if (t->session)
 		tell_size_refused(t);
-	uint8_t *early = t->early;
-	t->early = NULL;
-	if (early)
-		terminal_take_input(t, early, t->early_length);
-	free(early);
+	terminal_release_held(t);
 }
 
 /* End the session that the client has of its own. */
@@ -195,7 +191,7 @@ static void forget(struct terminal *t)
 	end_own(t);
 	terminal_drop_snapshot(t);
 	DL_DELETE(t->all->list, t);
-	free(t->early);
+	terminal_drop_paste(t);
 	free(t);
 }
 

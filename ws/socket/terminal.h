@@ -69,11 +69,17 @@ struct terminal_paste {
 	bool continues;          /* the rest of one that began on an earlier connection */
 	bool looks;              /* waits for the modes of the program */
 	struct look look;        /* reads them */
-	uint8_t *held;           /* input meanwhile; owned */
+	uint8_t *held;           /* what has come meanwhile, or before the session; owned */
 	size_t held_length;
-	bool refused;               /* the rest is dropped */
-	uint64_t told_id;           /* why it was refused is to be sent; 0 = nothing */
-	const char *code, *message; /* why; literals */
+	bool refused; /* the rest is dropped */
+};
+
+#define TERMINAL_REFUSALS_MAX 16u
+
+/* A refused paste; literals. */
+struct paste_refusal {
+	uint64_t id;
+	const char *code, *message;
 };
 
 /* A client of a session; heap. "..._told": what the client was last sent. */
@@ -88,11 +94,9 @@ struct terminal {
 	char own_id[NAME_ID_MAX + 1];
 	struct session_viewer viewer;
 	struct session_waiter waiter;
-	bool waiting;   /* for the session to start */
-	uint8_t *early; /* input until then, up to LINK_INPUT_MAX; owned */
-	size_t early_length;
-	bool closed; /* the transport was closed while waiting */
-	bool resume; /* epoch and offset were given */
+	bool waiting; /* for the session to start */
+	bool closed;  /* the transport was closed while waiting */
+	bool resume;  /* epoch and offset were given */
 	uint64_t epoch, offset;
 	struct history_cursor cursor;
 	uint64_t waiting_to; /* output before this offset has waited */
@@ -129,6 +133,8 @@ struct terminal {
 	char lease[LEASE_ID_LENGTH + 1]; /* the one that it has shown, or "" */
 	uint64_t input_told;             /* bytes of its last receipt */
 	struct terminal_paste paste;
+	struct paste_refusal refusals[TERMINAL_REFUSALS_MAX]; /* to be sent, oldest first */
+	unsigned refusals_count;
 	bool draining_told;
 	bool pong;
 	char pong_time[MESSAGE_TIME_MAX]; /* JSON */

@@ -11,7 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_MAX ((size_t)1 << 20) /* bytes of input that wait for the screen */
+#define HELD_MAX (LINK_INPUT_MAX + LINK_INPUT_MAX / 4) /* bytes of held records */
+
+/* What a client has sent while the session starts, or while the screen catches up. Its bytes follow. */
+struct held_record {
+	enum { HELD_INPUT, HELD_PASTE, HELD_PASTE_END } kind;
+	size_t length; /* bytes that follow: of input, a struct message, or the id of the paste */
+};
 
 void terminal_refuse(struct terminal *t, const char *code, const char *message)
 {
@@ -88,9 +94,12 @@ static void refuse_paste(struct terminal *t, struct refusal why)
 	if (t->session && p->pieces.begun)
 		session_cancel_paste(t->session, &t->viewer);
 	p->refused = true;
-	p->told_id = p->id;
-	p->code = why.code;
-	p->message = why.message;
+	if (t->refusals_count == TERMINAL_REFUSALS_MAX) {
+		terminal_end(t, CLOSE_POLICY, "too many pastes were refused");
+		return;
+	}
+	t->refusals[t->refusals_count++] = (struct paste_refusal){
+		.id = p->id, .code = why.code, .message = why.message};
 	terminal_pump(t);
 }
 
@@ -146,43 +155,72 @@ static void take_input(struct terminal *t, const uint8_t *bytes, size_t length)
 	(void)terminal_end_answered(t);
 }
 
-/* Append input to a buffer. Returns false if it is too much. */
-static bool keep(uint8_t **buffer, size_t *size, size_t max, const void *bytes, size_t length)
+/* Whether what the client sends has to wait, and is held. */
+static bool has_to_wait(const struct terminal *t)
 {
-	uint8_t *grown = length <= max - *size ? realloc(*buffer, *size + length) : NULL;
-	if (!grown)
-		return false;
-	memcpy(grown + *size, bytes, length);
-	*buffer = grown;
-	*size += length;
-	return true;
+	return t->waiting || t->paste.looks;
+}
+
+static void hold(struct terminal *t, struct held_record r, const void *bytes)
+{
+	struct terminal_paste *p = &t->paste;
+	size_t size = sizeof r + r.length;
+	uint8_t *grown = size <= HELD_MAX - p->held_length ? realloc(p->held, p->held_length + size)
+							   : NULL;
+	if (!grown) {
+		terminal_end(t, CLOSE_POLICY, "too much input waits");
+		return;
+	}
+	memcpy(grown + p->held_length, &r, sizeof r);
+	memcpy(grown + p->held_length + sizeof r, bytes, r.length);
+	p->held = grown;
+	p->held_length += size;
 }
 
 void terminal_take_input(void *self, const void *bytes, size_t length)
 {
 	struct terminal *t = self;
-	struct terminal_paste *p = &t->paste;
-	if (t->closing || length == 0 || !terminal_end_answered(t))
+	if (t->closing || length == 0)
 		return;
-	if (t->waiting && t->principal.role != ROLE_VIEWER &&
-		keep(&t->early, &t->early_length, LINK_INPUT_MAX, bytes, length))
-		return;
-	if (!p->looks)
+	if (has_to_wait(t))
+		hold(t, (struct held_record){HELD_INPUT, length}, bytes);
+	else if (terminal_end_answered(t))
 		take_input(t, bytes, length);
-	else if (!keep(&p->held, &p->held_length, HELD_MAX, bytes, length))
-		terminal_end(t, CLOSE_POLICY, "too much input while a paste begins");
 }
 
-/* Type what has been held back. */
-static void release_held(struct terminal *t)
+/* Process a held record. */
+static void take_held(struct terminal *t, struct held_record r, const uint8_t *bytes)
+{
+	struct message m;
+	uint64_t id;
+	switch (r.kind) {
+	case HELD_INPUT:
+		terminal_take_input(t, bytes, r.length);
+		break;
+	case HELD_PASTE:
+		memcpy(&m, bytes, sizeof m);
+		terminal_begin_paste(t, &m);
+		break;
+	case HELD_PASTE_END:
+		memcpy(&id, bytes, sizeof id);
+		terminal_end_paste(t, id);
+		break;
+	}
+}
+
+void terminal_release_held(struct terminal *t)
 {
 	struct terminal_paste *p = &t->paste;
+	struct held_record r;
 	uint8_t *held = p->held;
 	size_t length = p->held_length;
 	p->held = NULL;
 	p->held_length = 0;
-	if (length > 0)
-		terminal_take_input(t, held, length);
+	/* What is behind another paste may be held again. */
+	for (size_t at = 0; at < length && !t->closing; at += sizeof r + r.length) {
+		memcpy(&r, held + at, sizeof r);
+		take_held(t, r, held + at + sizeof r);
+	}
 	free(held);
 }
 
@@ -213,9 +251,7 @@ static void on_modes_seen(void *user)
 	struct refusal why = check_paste(t);
 	if (why.code)
 		refuse_paste(t, why);
-	else if (p->continues && p->pieces.bracketed)
-		session_continue_paste(t->session, &t->viewer, &p->pieces);
-	release_held(t);
+	terminal_release_held(t);
 }
 
 void terminal_begin_paste(struct terminal *t, const struct message *m)
@@ -223,6 +259,10 @@ void terminal_begin_paste(struct terminal *t, const struct message *m)
 	struct terminal_paste *p = &t->paste;
 	if (t->own)
 		return; /* not a message of its dialect */
+	if (has_to_wait(t)) {
+		hold(t, (struct held_record){HELD_PASTE, sizeof *m}, m);
+		return;
+	}
 	if (p->id) {
 		terminal_end(t, CLOSE_POLICY, "a paste has begun already");
 		return;
@@ -246,14 +286,12 @@ void terminal_begin_paste(struct terminal *t, const struct message *m)
 void terminal_end_paste(struct terminal *t, uint64_t id)
 {
 	struct terminal_paste *p = &t->paste;
+	if (has_to_wait(t)) {
+		hold(t, (struct held_record){HELD_PASTE_END, sizeof id}, &id);
+		return;
+	}
 	if (p->id != id)
 		return; /* it is complete, or was never begun */
-	if (p->looks) {
-		look_cancel(&p->look);
-		p->looks = false;
-		p->refused = true;
-		release_held(t);
-	}
 	if (t->session && p->pieces.begun)
 		session_cancel_paste(t->session, &t->viewer);
 	p->id = 0;

@@ -24,6 +24,9 @@ bool terminal_end_answered(struct terminal *t);
 /* Bytes of a binary message; self: the terminal. */
 void terminal_take_input(void *self, const void *bytes, size_t length);
 
+/* Process what has been held: the session has started, or the screen has all output. */
+void terminal_release_held(struct terminal *t);
+
 /* A paste begins: the next m->bytes bytes of input. */
 void terminal_begin_paste(struct terminal *t, const struct message *m);
 

@@ -126,10 +126,11 @@ static bool tell_error(struct terminal *t)
 /* A paste was refused. */
 static bool tell_paste(struct terminal *t)
 {
-	struct terminal_paste *p = &t->paste;
-	json_t *m = json_pack("{s:s, s:I, s:s, s:s}", "type", "paste", "id", (json_int_t)p->told_id,
-		"code", p->code, "message", p->message);
-	p->told_id = 0;
+	const struct paste_refusal r = t->refusals[0];
+	t->refusals_count--;
+	memmove(t->refusals, t->refusals + 1, t->refusals_count * sizeof r);
+	json_t *m = json_pack("{s:s, s:I, s:s, s:s}", "type", "paste", "id", (json_int_t)r.id,
+		"code", r.code, "message", r.message);
 	return send_json(t, m);
 }
 
@@ -352,7 +353,7 @@ static int tell_message(struct terminal *t)
 		return tell_own_message(t);
 	if (t->error_code)
 		sent = tell_error(t);
-	else if (t->paste.told_id)
+	else if (t->refusals_count > 0)
 		sent = tell_paste(t);
 	else if (t->pong)
 		sent = tell_pong(t);

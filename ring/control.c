@@ -99,3 +99,17 @@ uint64_t control_active(const struct control *c, uint64_t now_ms)
 {
 	return at_most(atomic_load_explicit(&c->page->active_ms, memory_order_relaxed), now_ms);
 }
+
+void control_note_paste(const struct control *c, uint64_t typist, uint64_t place)
+{
+	if (!c->page)
+		return;
+	atomic_store(&c->page->paste_place, place);
+	atomic_store(&c->page->paste_typist, typist);
+}
+
+bool control_paste(const struct control *c, uint64_t written, uint64_t *ret_typist)
+{
+	*ret_typist = c->page ? atomic_load(&c->page->paste_typist) : 0;
+	return !c->page || written >= atomic_load(&c->page->paste_place);
+}

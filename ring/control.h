@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,7 +45,9 @@ struct control_page {
 	struct control_receipt receipts[CONTROL_RECEIPTS];
 	/* 1 + offset before which no query needs an answer; 0: unknown */
 	_Atomic uint64_t answered;
-	_Atomic uint64_t active_ms; /* wall clock of the last input or output; 0: unknown */
+	_Atomic uint64_t active_ms;    /* wall clock of the last input or output; 0: unknown */
+	_Atomic uint64_t paste_typist; /* id of the client whose paste is open; 0: none is */
+	_Atomic uint64_t paste_place;  /* since this place in the input; see ring/receipts.h */
 };
 
 /* A mapped control memfd. */
@@ -85,3 +88,12 @@ void control_note_active(const struct control *c, uint64_t wall_ms);
 
 /* Time of the last activity, limited to now_ms; 0 if unknown. */
 uint64_t control_active(const struct control *c, uint64_t now_ms);
+
+/*
+ * Record for the next server that a bracketed paste of this client is open (0: that none is) once
+ * the terminal has accepted the input up to place.
+ */
+void control_note_paste(const struct control *c, uint64_t typist, uint64_t place);
+
+/* What was noted last. Returns whether its place has been written. */
+bool control_paste(const struct control *c, uint64_t written, uint64_t *ret_typist);

@@ -106,6 +106,14 @@ static void note_line(struct executor *x)
 	x->entered -= x->entered > 0;
 }
 
+/* An open paste has ended, or its reader has. */
+static void forget_pastes(struct executor *x)
+{
+	exec_forget_paste(x);
+	typing_reset_paste(x->typing);
+	control_note_paste(&x->pane->held.link.control, 0, 0);
+}
+
 static void on_start_mark(struct executor *x, const struct mark *mark)
 {
 	struct exec *e = x->current;
@@ -115,8 +123,7 @@ static void on_start_mark(struct executor *x, const struct mark *mark)
 		note_line(x);
 	/* A line typed behind the paste runs, so the end of the paste has been read. */
 	if (x->paste.open && x->paste_undisturbed) {
-		exec_forget_paste(x);
-		typing_reset_paste(x->typing);
+		forget_pastes(x);
 	}
 	if (e && strcmp(mark->id, e->id) == 0)
 		begin_output(e, mark);
@@ -275,8 +282,7 @@ static void reset_shell(struct executor *x)
 	x->back_due = x->environment_asked = false;
 	x->column = x->undo = 0;
 	x->startup_modes = EXEC_STARTUP_MODES_ALL;
-	exec_forget_paste(x);
-	typing_reset_paste(x->typing);
+	forget_pastes(x);
 	x->hold_until_ms = 0;
 	x->born_ms = exec_now(x);
 }

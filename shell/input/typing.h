@@ -35,7 +35,6 @@ struct typing {
 	struct typing_pasting paste;
 	uint64_t paste_typist;     /* typist of the open paste, see typing_typist_id() */
 	uint64_t cut_paste_typist; /* typist of a paste that was ended early; 0: none */
-	bool touched;              /* this server has typed input of clients */
 	uint64_t answers; /* counter: inputs that may answer a prompt, see typing_find_answer() */
 };
 
@@ -46,7 +45,7 @@ struct typist {
 	uint64_t key;               /* identifies it across reconnects; 0: none */
 	const char *lease;          /* id of the lease that it presents, or NULL */
 	bool person; /* a person at a terminal: may always interrupt, no line limit */
-	bool pastes; /* the input continues a paste of its own */
+	bool pastes; /* the input belongs to a bracketed paste: the server types its markers */
 };
 
 #define TYPING_PASTE_BEGIN "\033[200~"

@@ -3,6 +3,7 @@
 #include "shell/exec/shell_state.h"
 #include "shell/held/ending.h"
 #include "shell/session/internal.h"
+#include "shell/session/type.h"
 
 #include <errno.h>
 #include <sys/wait.h>
@@ -393,8 +394,10 @@ void session_on_attached(struct held *h)
 	budget_resized(&session->pane);
 	session_move(session, SESSION_RUNNING);
 	session->pane.activity_ms = clock_wall_ms();
-	if (h->adopted)
+	if (h->adopted) {
 		session->pane.activity_ms = last_active(session, session->pane.activity_ms);
+		session_restore_paste(session);
+	}
 	session->pane.output_ms = uv_now(s->loop);
 	live_correct_size(&session->pane.live, session->pane.rows, session->pane.cols);
 	s->counters.adopted += h->adopted;

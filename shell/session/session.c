@@ -101,8 +101,10 @@ static void on_modes_seen(void *user)
 {
 	struct session *s = user;
 	const struct screen *screen = pane_unlent_screen(&s->pane);
-	if (screen && screen_modes(screen)->focus)
-		session_write(s, s->presence.focused ? FOCUS_IN : FOCUS_OUT, FOCUS_LENGTH);
+	if (!screen || !screen_modes(screen)->focus)
+		return;
+	session_end_paste(s, s->typing.paste_typist); /* the report would become part of it */
+	session_write(s, s->presence.focused ? FOCUS_IN : FOCUS_OUT, FOCUS_LENGTH);
 }
 
 /*
@@ -219,45 +221,34 @@ int session_paste(struct session *s, struct session_viewer *v, const char *lease
 {
 	struct typist by = typist_of(v, lease);
 	struct typing_cleaner cleaner = p->cleaner;
-	char *text = malloc(TYPING_PASTE_SIZE(length) + 1);
+	char *text = malloc(length + 1);
 	assert(length <= p->left);
 	p->left -= length;
 	if (!text) {
 		session_refuse_input(s, v, length);
 		return -ENOMEM;
 	}
-	by.pastes = p->begun;
-	size_t n = p->bracketed && !p->begun ? typing_put_mark(text, TYPING_PASTE_BEGIN) : 0;
-	n += typing_clean(&cleaner, bytes, length, text + n);
-	if (p->bracketed && p->left == 0)
-		n += typing_put_mark(text + n, TYPING_PASTE_END);
-	int rc = type_counted(s, v, &by, text, n, length);
+	by.pastes = p->bracketed;
+	size_t n = typing_clean(&cleaner, bytes, length, text);
+	/* With both markers, which are no bytes of the client. */
+	bool fits = exec_input_waiting(&s->executor) + TYPING_PASTE_SIZE(n) <= LINK_INPUT_MAX;
+	int rc = fits ? type_counted(s, v, &by, text, n, length) : -ENOBUFS;
 	free(text);
+	if (!fits)
+		session_refuse_input(s, v, length);
 	if (rc < 0)
 		return rc;
 	p->begun = true;
 	p->cleaner = cleaner;
+	if (p->bracketed && p->left == 0)
+		session_complete_paste(s, typing_typist_id(&by));
 	return 0;
-}
-
-void session_continue_paste(
-	struct session *s, const struct session_viewer *v, struct session_paste *p)
-{
-	const struct typist by = typist_of(v, NULL);
-	if (s->typing.touched)
-		return;
-	p->begun = true;
-	s->typing.paste.open = true;
-	s->typing.paste_typist = typing_typist_id(&by);
 }
 
 void session_cancel_paste(struct session *s, const struct session_viewer *v)
 {
 	const struct typist by = typist_of(v, NULL);
-	uint64_t typist = typing_typist_id(&by);
-	session_end_paste(s, typist);
-	if (s->typing.cut_paste_typist == typist)
-		s->typing.cut_paste_typist = 0; /* it does not go on */
+	session_complete_paste(s, typing_typist_id(&by));
 }
 
 void session_refuse_input(struct session *s, struct session_viewer *v, size_t length)
@@ -265,11 +256,6 @@ void session_refuse_input(struct session *s, struct session_viewer *v, size_t le
 	v->typed += length;
 	if (v->key > 0)
 		receipts_note(&s->pane.held.link.control, v->key, v->typed,
-bool session_find_typed(const struct session *s, const struct session_viewer *v, uint64_t *ret_typed)
-{
-	return receipts_find_noted(&s->pane.held.link.control, v->key, ret_typed);
-}
-
 			link_input_end(&s->pane.held.link), 0);
 }
 
@@ -277,6 +263,11 @@ bool session_find_receipt(
 	const struct session *s, const struct session_viewer *v, uint64_t *ret_taken)
 {
 	return receipts_find(&s->pane.held.link.control, v->key, ret_taken);
+}
+
+bool session_find_typed(const struct session *s, const struct session_viewer *v, uint64_t *ret_typed)
+{
+	return receipts_find_noted(&s->pane.held.link.control, v->key, ret_typed);
 }
 
 /* The lease has changed: windows that waited for its end may count. */

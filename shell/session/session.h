@@ -185,32 +185,26 @@ struct session_paste {
 };
 
 /*
- * Input of a viewer that is the next piece of a paste: cleaned by typing_clean(), the first and the last one with the markers.
- * length: at most p->left. Returns as session_type(); pieces that are refused count as typed.
+ * Input of a viewer that is the next piece of a paste: cleaned by typing_clean(), and between markers, which are not counted as
+ * typed. Without a marker it continues a paste that an earlier server has left open. length: at most p->left. Returns as
+ * session_type(); pieces that are refused count as typed.
  */
 int session_paste(struct session *s, struct session_viewer *v, const char *lease,
 	struct session_paste *p, const void *bytes, size_t length);
-
-/*
- * p is the rest of a bracketed paste that was interrupted. If the server was then, nobody has ended it: no marker begins the
- * rest.
- */
-void session_continue_paste(
-	struct session *s, const struct session_viewer *v, struct session_paste *p);
 
 /* The viewer does not go on with its paste: end it. */
 void session_cancel_paste(struct session *s, const struct session_viewer *v);
 
 /* Count refused input of a viewer as typed. */
-/* The same, with bytes that wait in this server's queue: a client that connects again must not send them again. */
-bool session_find_typed(
-	const struct session *s, const struct session_viewer *v, uint64_t *ret_typed);
-
 void session_refuse_input(struct session *s, struct session_viewer *v, size_t length);
 
 /* How many bytes of the input of a viewer with a key the terminal has accepted. Returns false if that is unknown. */
 bool session_find_receipt(
 	const struct session *s, const struct session_viewer *v, uint64_t *ret_taken);
+
+/* The same, with bytes that wait in this server's queue: a client that connects again must not send them again. */
+bool session_find_typed(
+	const struct session *s, const struct session_viewer *v, uint64_t *ret_typed);
 
 /*
  * Acquire the keyboard's lease, and notify. Returns as lease_acquire(), or -ERR_NOT_RUNNING if the session is not

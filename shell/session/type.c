@@ -4,6 +4,7 @@
  */
 #include "shell/session/type.h"
 
+#include "ring/receipts.h"
 #include "shell/clock.h"
 #include "shell/exec/shell_state.h"
 #include "shell/own_error.h"
@@ -19,6 +20,8 @@
 static bool is_only_interrupts(const void *bytes, size_t length)
 {
 	const char *at = bytes;
+	if (length == 0)
+		return false;
 	for (size_t i = 0; i < length; i++)
 		if (at[i] != INTERRUPT)
 			return false;
@@ -70,12 +73,41 @@ static void note_typist(struct typed *t, const struct typist *by, const void *by
 /* bytes of a single key, which is not part of a paste */
 #define KEY_MAX 8u
 
+/* Ids of clients are below; another server assigns them anew. */
+#define KEYS_BEGIN (UINT64_C(1) << 32)
+#define UNKNOWN_TYPIST UINT64_C(1)
+
+/* Note for the next server whether a paste is open behind the input so far. */
+static void save_paste(const struct session *s)
+{
+	const struct typing *t = &s->typing;
+	const struct control *c = &s->pane.held.link.control;
+	uint64_t typist = t->paste_typist < KEYS_BEGIN ? UNKNOWN_TYPIST : t->paste_typist;
+	control_note_paste(c, t->paste.open ? typist : 0,
+		receipts_written(c) + exec_input_waiting(&s->executor));
+}
+
+void session_restore_paste(struct session *s)
+{
+	struct typing *t = &s->typing;
+	const struct control *c = &s->pane.held.link.control;
+	uint64_t typist;
+	bool written = control_paste(c, receipts_written(c), &typist);
+	/* If its last marker was lost, the state is that before. */
+	t->paste.open = written == (typist > 0);
+	t->paste_typist = written && typist >= KEYS_BEGIN ? typist : 0;
+	s->executor.paste.open = t->paste.open;
+	save_paste(s);
+}
+
 static int write_mark(struct session *s, const char *mark)
 {
 	int rc = session_write(s, mark, strlen(mark));
-	if (rc == 0)
-		typing_follow_paste(&s->typing.paste, mark, strlen(mark));
-	return rc;
+	if (rc < 0)
+		return rc;
+	typing_follow_paste(&s->typing.paste, mark, strlen(mark));
+	save_paste(s);
+	return 0;
 }
 
 /* End an open paste. The end mark is queued behind its bytes, for the program that reads them. */
@@ -101,18 +133,23 @@ int session_switch_paste(
 {
 	struct typing *t = &s->typing;
 	uint64_t typist = typing_typist_id(by);
+	struct termios modes;
 	if (s->state != SESSION_RUNNING)
 		return -ERR_NOT_RUNNING;
-	if (is_only_interrupts(bytes, length))
+	/* Where it interrupts, the end of the paste would be discarded with it: see note_paste(). */
+	if (is_only_interrupts(bytes, length) && session_terminal_modes(s, &modes) &&
+		(modes.c_lflag & ISIG))
 		return 0;
 	if (t->paste.open && t->paste_typist != typist) {
 		int rc = cut_paste(s);
 		if (rc < 0)
 			return rc;
 	}
-	if (t->paste.open || t->cut_paste_typist != typist)
+	bool was_cut = t->cut_paste_typist == typist;
+	if (t->paste.open || !(was_cut || by->pastes))
 		return 0;
-	t->cut_paste_typist = 0;
+	if (was_cut)
+		t->cut_paste_typist = 0;
 	t->paste_typist = typist;
 	return by->pastes || continues_paste(bytes, length) ? write_mark(s, TYPING_PASTE_BEGIN) : 0;
 }
@@ -122,6 +159,16 @@ void session_end_paste(struct session *s, uint64_t typist)
 	if (s->typing.paste.open && s->typing.paste_typist == typist &&
 		s->state == SESSION_RUNNING && !s->table->leaves)
 		(void)cut_paste(s); /* otherwise the next input does */
+}
+
+void session_complete_paste(struct session *s, uint64_t typist)
+{
+	struct typing *t = &s->typing;
+	if (t->paste.open && t->paste_typist == typist && s->state == SESSION_RUNNING &&
+		cut_paste(s) < 0)
+		t->paste_typist = 0; /* the next input ends it, also of this typist */
+	if (t->cut_paste_typist == typist)
+		t->cut_paste_typist = 0; /* it does not go on */
 }
 
 /* Where Ctrl-C interrupts, the kernel drops unread input, and line editors drop their line. */
@@ -135,16 +182,19 @@ static void note_paste(struct session *s, const struct typist *by, const struct 
 	const void *bytes, size_t length)
 {
 	struct typing *t = &s->typing;
-	uint64_t typist = typing_typist_id(by), owner = t->paste.open ? t->paste_typist : 0;
+	bool was_open = t->paste.open, interrupts = is_interrupt(modes, bytes, length);
+	uint64_t typist = typing_typist_id(by), owner = was_open ? t->paste_typist : 0;
 	typing_follow_paste(&t->paste, bytes, length);
 	if (t->paste.open && owner == 0)
 		t->paste_typist = typist;
-	if (!is_interrupt(modes, bytes, length))
-		return;
-	typing_reset_paste(t);
-	exec_forget_paste(&s->executor);
-	if (owner != typist)
-		t->cut_paste_typist = owner;
+	if (interrupts) {
+		typing_reset_paste(t);
+		exec_forget_paste(&s->executor);
+		if (owner != typist)
+			t->cut_paste_typist = owner;
+	}
+	if (t->paste.open != was_open)
+		save_paste(s);
 }
 
 int session_type_as(struct session *s, const struct typist *by, const void *bytes, size_t length,
@@ -174,7 +224,6 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
 	rc = session_write(s, bytes, length);
 	if (rc < 0)
 		return rc;
-	s->typing.touched = true;
 	note_paste(s, by, &modes, bytes, length);
 	result.queued = exec_input_waiting(&s->executor);
 	result.written = before + length - result.queued;

@@ -34,6 +34,12 @@ int session_switch_paste(
 /* A client is gone: end the paste that it has left open. */
 void session_end_paste(struct session *s, uint64_t typist);
 
+/* The typist does not go on with its paste: end it. */
+void session_complete_paste(struct session *s, uint64_t typist);
+
+/* The session is adopted: restore whether an earlier server has left a paste open. */
+void session_restore_paste(struct session *s);
+
 /* The terminal's modes. Returns false if it has hung up. */
 bool session_terminal_modes(const struct session *s, struct termios *ret_line);
 

@@ -376,3 +376,72 @@ shared('several pastes may wait for the screen', async (server) => {
 	await server.outputMatches('s', /37,38,39,\r\n/);
 	assert.deepEqual(client.messages.filter(({ type }) => type === 'error' || type === 'paste'), []);
 });
+
+shared('two clients that paste in turn run nothing', async (server) => {
+	await server.session({ id: 's' });
+	const clients = [await open(server, { client: key('a') }), await open(server, { client: key('b') })];
+	const texts = clients.map((client, index) => paste(client, `echo ${index}""1\necho ${index}""2\necho ${index}""3\n`));
+	for (let at = 0; at < 30; at += 10)
+		for (const [index, client] of clients.entries()) {
+			client.type(texts[index].subarray(at, at + 10));
+			await client.untilMessage('input', ({ taken }) => taken >= at + 10);
+		}
+	await server.outputMatches('s', /1""3/);
+	assert.doesNotMatch(await server.api.text('s'), /\x07[01]\d\r\n/);
+	clients[0].type('\r');
+	await server.outputMatches('s', /\x0713\r\n/);
+});
+
+shared('keys and the focus of other clients do not become part of a paste in raw mode', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const client = await open(server, { client: key('9') });
+	writeFileSync(path.join(server.cwd, 'slow.py'), slowReader.replace('2004hready', '2004h\\x1b[?1004hready').replace('2004lover', '2004l\\x1b[?1004lover'));
+	client.type('python3 slow.py\r');
+	await server.outputMatches('s', /ready/);
+	const other = await open(server, { client: key('c') });
+	const data = paste(client, 'abcdef');
+	const typed = 'python3 slow.py\r'.length;
+	for (const [at, input] of [[2, '\x03'], [4, '\x1b[I']]) {
+		client.type(data.subarray(at - 2, at));
+		await client.untilMessage('input', ({ taken }) => taken === typed + at);
+		other.type(input);
+		await until('the end of the paste', async () => !(await state(server)).pasting);
+	}
+	client.type(data.subarray(4));
+	client.type('q');
+	await server.outputMatches('s', /over/);
+	assert.equal(readFileSync(path.join(server.cwd, 'got'), 'utf8'), `${begin}ab${end}\x03${begin}cd${end}\x1b[I${begin}ef${end}q`);
+});
+
+for (const how of ['its client disconnected', 'another client typed'])
+	shared(`the rest of a paste that had ended when the server was killed is a paste: ${how}`, async (server) => {
+		await server.session({ id: 's' });
+		const client = await open(server, { client: key('d') });
+		client.type(paste(client, 'echo o""ne\necho t""wo\n').subarray(0, 11));
+		await client.untilMessage('input', ({ taken }) => taken === 11);
+		if (how.startsWith('another')) (await open(server)).type('X');
+		else client.terminate();
+		await until('the end of the paste', async () => !(await state(server)).pasting);
+		await server.restart();
+		client.terminate();
+		await client.connect();
+		client.type(paste(client, 'echo t""wo\n', { continues: true }));
+		await server.outputMatches('s', /t""wo/);
+		await exec(server, 'true');
+		assert.doesNotMatch(await server.api.text('s'), /\x07(one|two)\r\n/);
+	});
+
+shared('keys of another client do not become part of a paste that a killed server has left', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const client = await open(server, { client: key('e') });
+	const got = await readSlowly(server, client);
+	client.type(paste(client, 'abcd').subarray(0, 2));
+	await client.untilMessage('input', ({ taken }) => taken === 'python3 slow.py\r'.length + 2);
+	await server.restart();
+	client.terminate();
+	(await open(server)).type('X');
+	await client.connect();
+	client.type(paste(client, 'cd', { continues: true }));
+	client.type('q');
+	assert.equal(await got(), `${begin}ab${end}X${begin}cd${end}q`);
+});

@@ -124,3 +124,15 @@ test('pastes are kept while there is no connection, within a limit', () => {
 	t.socket.attach(0, { input: 0 });
 	assert.equal(t.socket.sentText, 'pasted');
 });
+
+test('a paste that was refused while the next one was sent is reported, and the next one goes on', () => {
+	const t = harness();
+	t.socket.attach(0);
+	t.events();
+	t.paste('first');
+	t.paste('x'.repeat(200 * KIB));
+	t.socket.json({ type: 'paste', id: 1, code: 'LEASED', message: 'no' });
+	assert.deepEqual(t.events(), ['refused LEASED of 5']);
+	t.socket.json({ type: 'input', taken: 5 + 128 * KIB });
+	assert.equal(t.socket.sentText.length, 5 + 200 * KIB);
+});

@@ -117,7 +117,7 @@ export class Connection {
 	#lastMessageAt: number | null = null; // when the last message of the last live connection arrived
 	#hadUndelivered = false; // there was undelivered input at the last event
 	#pasteId = 0; // of the last paste
-	#paste: Paste | null = null; // the last one that was begun
+	#pastes = new Map<number, Paste>(); // by id: begun, and not known to have been accepted
 
 	constructor(options: ConnectionOptions) {
 		this.#options = options;
@@ -263,7 +263,7 @@ export class Connection {
 
 	#beginPaste(paste: Paste): void {
 		const { data, ...shape } = paste;
-		this.#paste = paste;
+		this.#pastes.set(this.#pasteId + 1, paste);
 		this.#sendJson({ type: 'paste', id: ++this.#pasteId, bytes: data.length, ...shape });
 		this.#sendSlices();
 	}
@@ -274,11 +274,12 @@ export class Connection {
 	}
 
 	#onPasteRefused(refusal: PasteMessage): void {
-		const paste = this.#paste;
-		if (refusal.id !== this.#pasteId || paste === null)
+		const paste = this.#pastes.get(refusal.id);
+		if (paste === undefined)
 			return;
-		this.#paste = null;
-		this.cancelPaste();
+		this.#pastes.delete(refusal.id);
+		if (refusal.id === this.#pasteId)
+			this.cancelPaste();
 		this.#options.events.pasteRefused(paste, refusal);
 	}
 
@@ -336,6 +337,7 @@ export class Connection {
 		case 'attached':
 			this.#options.clock.clearTimeout(this.#timer);
 			this.#attached = true;
+			this.#pastes.clear();
 			this.#epoch = message.epoch;
 			this.#outbox.attached(message.input ?? null, this.#lastMessageAt !== null && this.#options.clock.now() - this.#lastMessageAt > CONFIRM_AFTER_MS);
 			this.#setState({ kind: 'replaying' });
@@ -376,6 +378,8 @@ export class Connection {
 	#onInputTaken(taken: number): void {
 		const pasting = this.#outbox.progress !== null;
 		this.#outbox.acknowledge(taken);
+		if (this.#outbox.isEmpty && this.#outbox.progress === null)
+			this.#pastes.clear();
 		if (pasting) {
 			this.#sendSlices();
 			this.#options.events.pasting(this.#outbox.progress);

@@ -1,7 +1,7 @@
 /* Pastes: paced, exactly once, cancelled, refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PASTE_MAX, pasteOf } from '../src/net/paste';
+import { cleanPaste, PASTE_MAX, pasteOf } from '../src/net/paste';
 import { harness } from './fakes';
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -135,4 +135,20 @@ test('a paste that was refused while the next one was sent is reported, and the 
 	assert.deepEqual(t.events(), ['refused LEASED of 5']);
 	t.socket.json({ type: 'input', taken: 5 + 128 * KIB });
 	assert.equal(t.socket.sentText.length, 5 + 200 * KIB);
+});
+
+test('frames of a paste end between characters', () => {
+	const t = harness();
+	const text = `x${'€😀é'.repeat(9000)}`;
+	t.socket.attach(0);
+	t.paste(text);
+	const frames = t.socket.sent.filter((data) => typeof data !== 'string');
+	assert.ok(frames.length > 4);
+	for (const frame of frames)
+		assert.doesNotThrow(() => new TextDecoder('utf-8', { fatal: true }).decode(frame));
+	assert.equal(t.socket.sentText, text);
+});
+
+test('a text is cleaned as by the server', () => {
+	assert.equal(cleanPaste('a\r\nb\rc\nd\te\x1b[201~\x03\x7f\u009b201~\u00a0é'), 'a\rb\rc\rd\te[201~201~\u00a0é');
 });

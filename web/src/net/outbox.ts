@@ -111,7 +111,7 @@ export class Outbox {
 		const { delivered } = this.progress ?? { delivered: 0 };
 		if (paste === null || !this.isPasting || this.#pasteAt - delivered >= WINDOW)
 			return null;
-		const data = paste.data.subarray(this.#pasteAt, this.#pasteAt + SLICE);
+		const data = paste.data.subarray(this.#pasteAt, sliceEnd(paste.data, this.#pasteAt));
 		this.#pasteAt += data.length;
 		this.#sent.push({ data, typed: true, paste });
 		return data;
@@ -218,6 +218,14 @@ export class Outbox {
 function rest(paste: Paste, from: number): Piece {
 	const data = paste.data.subarray(from);
 	return { data, typed: true, paste: pasteOf(data, paste.confirmed, from > 0 || paste.continues) };
+}
+
+/** The end of a slice that begins there: not within a character, as other input may come behind it. */
+function sliceEnd(data: Uint8Array, from: number): number {
+	let end = from + SLICE;
+	while (end > from + 1 && end < data.length && ((data[end] ?? 0) & 0xc0) === 0x80)
+		end--;
+	return end;
 }
 
 function countCharacters(data: Uint8Array): number {

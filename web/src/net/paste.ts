@@ -10,6 +10,14 @@ export interface Paste {
 	readonly continues: boolean; // the rest of one that was interrupted
 }
 
+/**
+ * The text as programs get it: without control characters, and with a CR for each end of a line. The server does the same, but
+ * cannot tell a client that connects again how much of a changed text has arrived.
+ */
+export function cleanPaste(text: string): string {
+	return text.replace(/\r\n?|\n/g, '\r').replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, '');
+}
+
 const CR = 0x0d;
 const LF = 0x0a;
 

@@ -1,7 +1,7 @@
 import type { Terminal } from '@xterm/xterm';
 import type { Connection } from '../net/connection';
 import type { Progress } from '../net/outbox';
-import { PASTE_MAX, pasteOf, type Paste } from '../net/paste';
+import { cleanPaste, PASTE_MAX, pasteOf, type Paste } from '../net/paste';
 import type { PasteMessage } from '../net/wire';
 import { confirmDialog } from './dialog';
 import { h, keepFocusOutside } from './dom';
@@ -31,7 +31,7 @@ export class Paster {
 	}
 
 	paste(text: string): void {
-		const data = new TextEncoder().encode(text);
+		const data = new TextEncoder().encode(cleanPaste(text));
 		if (data.length > PASTE_MAX)
 			toast('At most 16 MiB can be pasted at once: nothing was pasted. Drop larger texts as a file.');
 		else if (data.length > 0)

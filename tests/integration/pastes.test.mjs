@@ -165,9 +165,10 @@ shared('several lines need a confirmation if the program would run each, and a l
 	client.type(paste(client, 'x'.repeat(4096), { id: 2 }));
 	assert.equal((await refused(2)).code, 'LINE_TOO_LONG');
 	client.type(paste(client, 'first\r\nsecond\n', { id: 3, confirmed: true }));
+	await server.outputMatches('s', /second\r\n[^]*second\r\n/);
 	client.type(paste(client, 'third', { id: 4 }));
 	client.type('\r');
-	await server.outputMatches('s', /third\r\n[^]*third\r\n/);
+	await server.outputMatches('s', /third\r\nthird\r\n/);
 	const shown = await server.api.text('s');
 	// The terminal's echo and cat's lines.
 	for (const line of ['first', 'second']) assert.equal(shown.split(`${line}\r\n`).length, 3, line);

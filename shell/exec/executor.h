@@ -107,6 +107,7 @@ struct executor {
 	uint64_t entered_ms;   /* loop time of the last one entered */
 	uint64_t signalled_ms; /* loop time of the last typed Ctrl-C, or signal of exec_cancel() */
 	struct typing_pasting paste; /* as far as it has been written to the terminal */
+	uint64_t ends;               /* counter: ends of commands that the shell has reported */
 	bool paste_undisturbed;      /* it began when no entered line was pending */
 	bool searching;            /* readline's history search may be open, see exec_type_key() */
 	char error_terminal[64];   /* path of the second terminal, or "" */

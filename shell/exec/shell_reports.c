@@ -132,6 +132,7 @@ static void on_start_mark(struct executor *x, const struct mark *mark)
 static void on_end_mark(struct executor *x, const struct mark *mark)
 {
 	struct exec *e = x->current;
+	x->ends++;
 	expect_prompt(x);
 	if (!e || strcmp(mark->id, e->id) != 0)
 		return;

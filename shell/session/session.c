@@ -229,6 +229,10 @@ int session_paste(struct session *s, struct session_viewer *v, const char *lease
 		return -ENOMEM;
 	}
 	by.pastes = p->bracketed;
+	/* The program that has read the marker is gone, and the shell would take the rest for keys. */
+	if (p->begun && p->ends != s->executor.ends)
+		session_reopen_paste(s, typing_typist_id(&by));
+	p->ends = s->executor.ends;
 	size_t n = typing_clean(&cleaner, bytes, length, text);
 	/* With both markers, which are no bytes of the client. */
 	bool fits = exec_input_waiting(&s->executor) + TYPING_PASTE_SIZE(n) <= LINK_INPUT_MAX;

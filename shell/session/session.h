@@ -181,6 +181,7 @@ struct session_paste {
 	uint64_t left;  /* bytes that are still to come; set by the caller */
 	bool bracketed; /* the program wants markers; set by the caller */
 	bool begun;     /* the first piece has been typed */
+	uint64_t ends;  /* of commands, before the last piece */
 	struct typing_cleaner cleaner;
 };
 

@@ -171,6 +171,15 @@ void session_complete_paste(struct session *s, uint64_t typist)
 		t->cut_paste_typist = 0; /* it does not go on */
 }
 
+void session_reopen_paste(struct session *s, uint64_t typist)
+{
+	if (!s->typing.paste.open || s->typing.paste_typist != typist)
+		return;
+	typing_reset_paste(&s->typing);
+	exec_forget_paste(&s->executor);
+	save_paste(s);
+}
+
 /* Where Ctrl-C interrupts, the kernel drops unread input, and line editors drop their line. */
 static bool is_interrupt(const struct termios *modes, const void *bytes, size_t length)
 {

@@ -37,6 +37,9 @@ void session_end_paste(struct session *s, uint64_t typist);
 /* The typist does not go on with its paste: end it. */
 void session_complete_paste(struct session *s, uint64_t typist);
 
+/* The reader of the typist's paste has ended: the next piece gets a marker. */
+void session_reopen_paste(struct session *s, uint64_t typist);
+
 /* The session is adopted: restore whether an earlier server has left a paste open. */
 void session_restore_paste(struct session *s);
 

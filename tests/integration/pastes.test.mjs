@@ -446,3 +446,25 @@ shared('keys of another client do not become part of a paste that a killed serve
 	client.type('q');
 	assert.equal(await got(), `${begin}ab${end}X${begin}cd${end}q`);
 });
+
+shared('the rest of a paste runs nothing if the program that read its beginning has ended', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const client = await open(server, { client: key('2') });
+	writeFileSync(path.join(server.cwd, 'ends.py'), `import os, tty, termios
+modes = termios.tcgetattr(0)
+tty.setraw(0)
+os.write(1, b'\x1b[?2004hready')
+os.read(0, 100)
+os.write(1, b'\x1b[?2004l')
+termios.tcsetattr(0, termios.TCSADRAIN, modes)
+`);
+	client.type('python3 ends.py\r');
+	await server.outputMatches('s', /ready/);
+	const data = paste(client, 'xx\necho o""ne\necho t""wo\n');
+	client.type(data.subarray(0, 2));
+	await server.untilPrompt('s');
+	client.type(data.subarray(2));
+	await server.outputMatches('s', /t""wo/);
+	assert.equal((await state(server)).pasting, false);
+	assert.doesNotMatch(await server.api.text('s'), /\x07(one|two)\r\n/);
+});

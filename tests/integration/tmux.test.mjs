@@ -11,6 +11,7 @@ const explained = [
 	[/\(created [^)]*\)/g, '(created …)'], // times
 	[/history \d+\/\d+, \d+ bytes/g, 'history …'], // the server keeps the lines (--scrollback) and counts them differently
 	[/\(\d\d:\d\d \d\d-\w{3}-\d\d\)/g, '(now)'],
+	[/(\^\[\[200~c)\^@/g, '$1'], // a bracketed paste has no control characters here
 	[/no server running on \S+|error connecting to \S+ \(No such file or directory\)|server exited unexpectedly/g, 'no server'], // three texts with one meaning
 ];
 

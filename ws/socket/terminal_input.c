@@ -107,7 +107,7 @@ static void refuse_paste(struct terminal *t, struct refusal why)
 static size_t take_paste(struct terminal *t, const uint8_t *bytes, size_t length)
 {
 	struct terminal_paste *p = &t->paste;
-	struct refusal why;
+	struct refusal why = {0};
 	if (p->id == 0)
 		return 0;
 	size_t own = length < p->pieces.left ? length : (size_t)p->pieces.left;
@@ -129,7 +129,7 @@ static size_t take_paste(struct terminal *t, const uint8_t *bytes, size_t length
 
 static void type_keys(struct terminal *t, const void *bytes, size_t length)
 {
-	struct refusal why;
+	struct refusal why = {0};
 	if (!may_type(t, bytes, length, &why)) {
 		if (t->session)
 			session_refuse_input(t->session, &t->viewer, length);

@@ -79,6 +79,9 @@ scenario('a link shows its name, two tabs are one person, and a lost connection 
 	await grace.keyboard.press('Escape');
 	for (const gone of [role, keys, grace.getByTestId('size-badge'), grace.getByTestId('lease-badge')]) assert.ok(await gone.isHidden());
 	assert.doesNotMatch(await grace.locator('body').innerText(), /can type/);
+	await grace.getByTestId('terminal').click();
+	await grace.keyboard.type('x');
+	assert.equal(await grace.locator('.toast').count(), 0, 'no message about input that waits');
 	if (process.env.SHOTS) await grace.screenshot({ path: path.join(process.env.SHOTS, 'people-revoked.png') });
 	await people(ada, 1, /\(you\), owner/);
 

@@ -184,7 +184,7 @@ export class SessionView {
 		this.#history = new History(terminal, (lines) => this.connection.requestSnapshot(lines));
 		this.#history.setLimit(settings.scrollback);
 		this.#input = new Input(terminal, this.#sticky, (data, typed) => {
-			if (!this.connection.send(data, typed) && typed)
+			if (!this.connection.send(data, typed) && typed && this.connection.state.kind !== 'closed')
 				toast('Too much input waits already: it was not kept.');
 		});
 		this.connection = this.#newConnection();

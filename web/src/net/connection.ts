@@ -225,7 +225,7 @@ export class Connection {
 		return kept;
 	}
 
-	/** Paste, behind all earlier input. Returns false if too much waits already. */
+	/** Paste, behind all earlier input. Returns false if the connection is closed, or too much waits already. */
 	paste(paste: Paste): boolean {
 		if (this.#state.kind === 'closed' || !this.#outbox.keepPaste(paste))
 			return false;

@@ -39,8 +39,10 @@ export class Paster {
 	}
 
 	#send(paste: Paste): void {
-		this.#terminal.scrollToBottom();
-		if (!this.#connection().paste(paste))
+		const connection = this.#connection();
+		if (connection.paste(paste))
+			this.#terminal.scrollToBottom();
+		else if (connection.state.kind !== 'closed')
 			toast('This cannot be pasted now: too much input waits already.');
 	}
 

@@ -47,6 +47,17 @@ test('at most 128 KiB of a paste are under way, and keys wait until all of it is
 	assert.equal(t.connection.undelivered.keys, 0);
 });
 
+test('the server has nothing to answer when it has taken a paste', () => {
+	const t = harness();
+	t.socket.attach(0);
+	t.socket.json({ type: 'pong', t: 0 });
+	t.clock.advance(1000);
+	t.paste('x');
+	t.socket.json({ type: 'input', taken: 1 });
+	t.clock.advance(3500);
+	assert.deepEqual(t.silences, []);
+});
+
 for (const taken of [0, 1, 50 * KIB, 128 * KIB])
 	test(`connection lost after ${taken} bytes of a paste: the rest follows, and nothing twice`, () => {
 		const t = harness();

@@ -217,7 +217,6 @@ export class Connection {
 		const mustWait = this.#outbox.isPasting || (typed && this.#outbox.needsConfirmation);
 		if (this.#state.kind === 'live' && !mustWait) {
 			this.#transmit(data, typed);
-			this.#heartbeat.expectAnswer();
 			return true;
 		}
 		const kept = typed && this.#outbox.keep(data);
@@ -248,6 +247,7 @@ export class Connection {
 		this.#outbox.sent(data, typed);
 		for (let at = 0; at < data.length; at += MAX_FRAME_BYTES)
 			this.#socket?.send(data.subarray(at, at + MAX_FRAME_BYTES));
+		this.#heartbeat.expectAnswer();
 	}
 
 	#sendKept(): void {
@@ -258,14 +258,15 @@ export class Connection {
 				this.#transmit(piece.data, true);
 			else
 				this.#beginPaste(piece.paste);
-		this.#heartbeat.expectAnswer();
 	}
 
 	#beginPaste(paste: Paste): void {
 		const { data, ...shape } = paste;
-		this.#pastes.set(this.#pasteId + 1, paste);
-		this.#sendJson({ type: 'paste', id: ++this.#pasteId, bytes: data.length, ...shape });
+		const id = ++this.#pasteId;
+		this.#pastes.set(id, paste);
+		this.#sendJson({ type: 'paste', id, bytes: data.length, ...shape });
 		this.#sendSlices();
+		this.#heartbeat.expectAnswer();
 	}
 
 	#sendSlices(): void {

@@ -68,6 +68,7 @@ for (const taken of [0, 1, 50 * KIB, 128 * KIB])
 		t.type('k');
 		t.socket.end(1006);
 		assert.equal(t.connection.undelivered.keys, 200 * KIB + 7);
+		assert.match(t.connection.undelivered.text, /secondk$/);
 		t.clock.advance(250);
 		t.socket.attach(0, { input: taken });
 		const [head] = t.socket.sentMessages('paste');

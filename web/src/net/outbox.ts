@@ -196,9 +196,8 @@ export class Outbox {
 	}
 
 	get undelivered(): Undelivered {
-		const pieces = [...this.#sent.filter(({ typed }) => typed), ...this.#kept];
-		if (this.isPasting && this.#paste !== null)
-			pieces.push(rest(this.#paste, this.#pasteAt));
+		const unsent = this.isPasting && this.#paste !== null ? [rest(this.#paste, this.#pasteAt)] : [];
+		const pieces = [...this.#sent.filter(({ typed }) => typed), ...unsent, ...this.#kept];
 		const decoder = new TextDecoder();
 		const text = pieces.map(({ data }) => decoder.decode(data.subarray(-SHOWN_BYTES))).join('');
 		// A long piece is a paste: count its characters.

@@ -65,8 +65,8 @@ export class Outbox {
 	get progress(): Progress | null {
 		if (this.#paste === null)
 			return null;
-		const underWay = this.#sent.reduce((sum, { data, paste }) => sum + (paste === this.#paste ? data.length : 0), 0);
-		return { delivered: this.#pasteAt - underWay, total: this.#paste.data.length };
+		const underWay = this.#sent.filter(({ paste }) => paste === this.#paste);
+		return { delivered: this.#pasteAt - bytesOf(underWay), total: this.#paste.data.length };
 	}
 
 	sent(data: Uint8Array<ArrayBuffer>, typed: boolean): void {
@@ -84,8 +84,8 @@ export class Outbox {
 
 	/** The same with a paste. */
 	keepPaste(paste: Paste): boolean {
-		const waiting = this.#kept.reduce((sum, { data, paste: other }) => sum + (other === undefined ? 0 : data.length), 0);
-		if (waiting + paste.data.length > PASTE_MAX)
+		const waiting = this.#kept.filter((piece) => piece.paste !== undefined);
+		if (bytesOf(waiting) + paste.data.length > PASTE_MAX)
 			return false;
 		this.#kept.push({ data: paste.data, typed: true, paste });
 		return true;
@@ -100,8 +100,6 @@ export class Outbox {
 			this.#keptBytes -= piece.data.length;
 		else
 			[this.#paste, this.#pasteAt] = [piece.paste, 0];
-		if (this.#kept.length === 0)
-			this.#doubtful = false;
 		return piece;
 	}
 
@@ -120,22 +118,24 @@ export class Outbox {
 	/** The paste is not sent further. Returns whether there was one. */
 	endPaste(): boolean {
 		const paste = this.#paste;
+		if (paste === null)
+			return false;
 		this.#paste = null;
-		this.#sent = this.#sent.map((piece) => piece.paste !== undefined && piece.paste === paste ? { data: piece.data, typed: false } : piece);
-		return paste !== null;
+		this.#sent = this.#sent.map((piece) => piece.paste === paste ? { data: piece.data, typed: false } : piece);
+		return true;
 	}
 
 	/** The server has acknowledged so many bytes in total. */
 	acknowledge(acknowledged: number): void {
 		let left = acknowledged - this.#acknowledged;
 		while (left > 0 && this.#sent[0] !== undefined) {
-			const { data, typed, paste } = this.#sent[0];
-			if (data.length > left)
-				this.#sent[0] = { data: data.subarray(left), typed, ...(paste && { paste }) };
+			const piece = this.#sent[0], { length } = piece.data;
+			if (length > left)
+				this.#sent[0] = { ...piece, data: piece.data.subarray(left) };
 			else
 				this.#sent.shift();
-			this.#acknowledged += Math.min(left, data.length);
-			left -= data.length;
+			this.#acknowledged += Math.min(left, length);
+			left -= length;
 		}
 		if (this.#paste !== null && !this.isPasting && !this.#sent.some(({ paste }) => paste === this.#paste))
 			this.#paste = null;
@@ -146,15 +146,15 @@ export class Outbox {
 	 * long that the user has to confirm.
 	 */
 	attached(acknowledged: number | null, long: boolean): void {
-		const unsent = this.#sent.reduce((sum, { data }) => sum + data.length, 0);
-		const known = acknowledged !== null && acknowledged >= this.#acknowledged && acknowledged <= this.#acknowledged + unsent;
+		const known = acknowledged !== null && acknowledged >= this.#acknowledged
+			&& acknowledged <= this.#acknowledged + bytesOf(this.#sent);
 		if (known)
 			this.acknowledge(acknowledged);
 		const lost = this.#takeLost();
 		this.#acknowledged = acknowledged ?? this.#acknowledged;
 		this.#doubtful ||= !known && lost.length > 0;
 		this.#kept.unshift(...lost);
-		this.#keptBytes += lost.reduce((sum, { data, paste }) => sum + (paste === undefined ? data.length : 0), 0);
+		this.#keptBytes += bytesOf(lost.filter(({ paste }) => paste === undefined));
 		this.#needsConfirmation = this.#kept.length > 0 && (this.#needsConfirmation || long || this.#doubtful);
 	}
 
@@ -211,6 +211,10 @@ export class Outbox {
 		this.#paste = null;
 		this.confirm();
 	}
+}
+
+function bytesOf(pieces: readonly Piece[]): number {
+	return pieces.reduce((sum, { data }) => sum + data.length, 0);
 }
 
 /** The rest of a paste from that byte on. */

@@ -1,7 +1,7 @@
 /* A fake clock and fake sockets. */
 import type { Clock } from '../src/net/clock';
 import { Connection, type Diagnosis, type Position, type Socket } from '../src/net/connection';
-import { pasteOf } from '../src/net/paste';
+import { cleanPaste, pasteOf } from '../src/net/paste';
 import type { SnapshotMessage } from '../src/net/wire';
 
 interface Timer {
@@ -141,7 +141,7 @@ export function harness(diagnosis: () => Promise<Diagnosis> = async () => 'unkno
 	return {
 		clock, sockets, connection, latencies, silences,
 		type: (text: string, typed = true) => connection.send(new TextEncoder().encode(text), typed),
-		paste: (text: string) => connection.paste(pasteOf(new TextEncoder().encode(text))),
+		paste: (text: string) => connection.paste(pasteOf(new TextEncoder().encode(cleanPaste(text)))),
 		get socket(): FakeSocket {
 			return sockets[sockets.length - 1] as FakeSocket;
 		},

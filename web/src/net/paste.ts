@@ -19,18 +19,15 @@ export function cleanPaste(text: string): string {
 }
 
 const CR = 0x0d;
-const LF = 0x0a;
 
-/** The paste of these bytes. A line end at the end of the text begins no further line. */
+/** The paste of these bytes of a clean text. A line end at the end of the text begins no further line. */
 export function pasteOf(data: Uint8Array<ArrayBuffer>, confirmed = false, continues = false): Paste {
 	let lines = 0;
 	let longest = 0;
 	for (let begin = 0; begin < data.length; lines++) {
-		let end = begin;
-		while (end < data.length && data[end] !== CR && data[end] !== LF)
-			end++;
+		const at = data.indexOf(CR, begin), end = at < 0 ? data.length : at;
 		longest = Math.max(longest, end - begin);
-		begin = end + (data[end] === CR && data[end + 1] === LF ? 2 : 1);
+		begin = end + 1;
 	}
 	return { data, lines, longest, confirmed, continues };
 }

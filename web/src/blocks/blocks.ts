@@ -49,6 +49,7 @@ export class Blocks {
 	#restored = false; // a full snapshot is in the terminal
 	#refreshThrottle = new Throttle(browserClock, AGAIN_MS, () => void this.#fetch());
 	#headerTimer: number | undefined;
+	#observer = new ResizeObserver(() => this.#drawSoon());
 	#disposed = false;
 
 	constructor(options: BlocksOptions) {
@@ -85,13 +86,14 @@ export class Blocks {
 		terminal.onResize(() => this.#drawSoon());
 		terminal.buffer.onBufferChange(() => this.#drawSoon());
 		mount.addEventListener('scroll', () => this.#drawSoon());
-		new ResizeObserver(() => this.#drawSoon()).observe(mount);
+		this.#observer.observe(mount);
 	}
 
 	dispose(): void {
 		this.#disposed = true;
 		this.#refreshThrottle.dispose();
 		window.clearTimeout(this.#headerTimer);
+		this.#observer.disconnect();
 		cancelAnimationFrame(this.#frame);
 		this.#card.dispose();
 		this.#header.dispose();

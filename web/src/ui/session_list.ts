@@ -39,18 +39,20 @@ export class SessionList {
 	#keepsInView = false; // it is in view, and stays there when the list becomes smaller
 	#drawTimer = window.setInterval(() => this.#describe(), REDRAW_MS);
 	#tickTimer = window.setInterval(() => this.#tick(), TICK_MS);
+	#observer = new ResizeObserver(() => {
+		if (this.#keepsInView)
+			this.#reveal();
+	});
 
 	constructor(events: SessionRowEvents) {
 		this.#events = events;
-		new ResizeObserver(() => {
-			if (this.#keepsInView)
-				this.#reveal();
-		}).observe(this.element);
+		this.#observer.observe(this.element);
 	}
 
 	dispose(): void {
 		window.clearInterval(this.#drawTimer);
 		window.clearInterval(this.#tickTimer);
+		this.#observer.disconnect();
 	}
 
 	/** The field above the list. */

@@ -175,7 +175,8 @@ export class SessionView {
 		handlePaste(this.#mount, (text) => this.#pasteOrHint(text), (selection) => void this.upload(selection));
 		copyOnInterrupt(terminal, () => settings.values.interrupt === 'copy');
 		this.blocks = new Blocks({
-			api, id, terminal, stage, mount: this.#mount, paste: role === 'viewer' ? null : (text) => this.#paster.paste(text), alerts: options.alerts, targetBlock: options.targetBlock,
+			api, id, terminal, stage, mount: this.#mount, alerts: options.alerts, targetBlock: options.targetBlock,
+			paste: role === 'viewer' ? null : (text) => this.#paster.paste(text),
 			fetchAll: () => this.#history.fetchAll(),
 		});
 		terminal.onTitleChange((title) => events.title(title));
@@ -332,7 +333,7 @@ export class SessionView {
 			this.#options.events.signedOut();
 	}
 
-	/** This page is no longer a client of the session: show no role, no keys and nobody else. */
+	/** This page is no longer a client of the session: show no role, no keys and no people. */
 	#leave(): void {
 		const { events } = this.#options;
 		this.#clientId = null;

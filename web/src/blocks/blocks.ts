@@ -25,7 +25,7 @@ export interface BlocksOptions {
 	readonly terminal: Terminal;
 	readonly stage: HTMLElement;
 	readonly mount: HTMLElement;
-	/** Type a text, for those who may; null otherwise. */
+	/** Type a text; null if this page may only watch. */
 	readonly paste: ((text: string) => void) | null;
 	readonly alerts: Alerts;
 	/** Block id of the command to scroll to once it is loaded, or null. */

@@ -138,7 +138,7 @@ export class Connection {
 		return this.#outbox.undelivered;
 	}
 
-	/** Whether the user has to send or drop it. */
+	/** Whether the user has to send or drop undelivered input. */
 	get needsConfirmation(): boolean {
 		return this.#outbox.needsConfirmation;
 	}
@@ -207,7 +207,7 @@ export class Connection {
 
 	/**
 	 * Send input. typed: by the user, and kept until the server acknowledges it. Replies of the terminal itself are dropped
-	 * while there is no connection. Returns false if the input was dropped.
+	 * while there is no connection or a paste is being sent. Returns false if the input was dropped.
 	 */
 	send(data: Uint8Array<ArrayBuffer>, typed: boolean): boolean {
 		if (this.#state.kind === 'closed')

@@ -10,7 +10,7 @@ export function ignoreMouseModes(terminal: Terminal): void {
 		modes.every((mode) => typeof mode === 'number' && MOUSE_MODES.has(mode)));
 }
 
-/** Call `hint` when someone tries to type, though xterm.js ignores it. */
+/** Call `hint` when the user types, which xterm.js ignores. */
 export function onTyping(mount: HTMLElement, hint: () => void): void {
 	mount.addEventListener('keydown', ({ key, ctrlKey, metaKey, altKey, isComposing }) => {
 		const types = [...key].length === 1 || key === 'Enter' || key === 'Backspace';

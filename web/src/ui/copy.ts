@@ -2,8 +2,8 @@ import type { Terminal } from '@xterm/xterm';
 import { toast } from './toast';
 
 /**
- * Copy text to the clipboard and show a toast, unless message is null. Without TLS and beyond localhost browsers have no clipboard API; then the old
- * copy command works, if a key or click has caused the call.
+ * Copy text to the clipboard and show a toast, unless message is null. Without TLS and beyond localhost browsers have no
+ * clipboard API; then the old copy command works, if a key or click has caused the call.
  */
 export async function copyText(text: string, message: string | null): Promise<void> {
 	try {

@@ -20,7 +20,8 @@ export class SessionFilter {
 	#input = h('input', {
 		type: 'search', placeholder: 'Filter', 'aria-label': 'Filter sessions',
 		autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off', maxlength: 200, 'data-testid': 'session-filter',
-		input: () => this.#events.changed(), keydown: (event: KeyboardEvent) => this.#onKey(event), focus: () => this.#hold(true), blur: () => this.#hold(false),
+		input: () => this.#events.changed(), keydown: (event: KeyboardEvent) => this.#onKey(event),
+		focus: () => this.#hold(true), blur: () => this.#hold(false),
 	});
 	#count = h('span', { role: 'status', 'data-testid': 'session-count' });
 

@@ -51,7 +51,8 @@ export class SessionRow {
 				events.choose(session.id);
 			},
 		}, this.#dot, h('span', { class: 'session-head' }, this.#name, this.#failed, this.#bell,
-			h('span', { class: 'session-where path', 'data-testid': 'session-where' }, this.#where)), h('span', { class: 'session-facts', 'data-testid': 'session-facts' }, this.#mark, this.#whatPlace, this.#time));
+			h('span', { class: 'session-where path', 'data-testid': 'session-where' }, this.#where)),
+		h('span', { class: 'session-facts', 'data-testid': 'session-facts' }, this.#mark, this.#whatPlace, this.#time));
 		this.#rename = button('edit', () => events.rename(this.#session));
 		this.#end = button('close', () => events.end(this.#session));
 		this.element = h('li', { 'data-testid': 'session-item', 'data-session-id': session.id },

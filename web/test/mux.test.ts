@@ -120,7 +120,7 @@ test('a stream of events begins again', () => {
 	const log: string[] = [];
 	const stream = new Stream({
 		open: () => t.mux.open('/ws'), clock: t.clock, path: '/api/session/events',
-		event: (event) => log.push(JSON.stringify(event)), refused: () => log.push('refused'),
+		event: (event) => log.push(JSON.stringify(event)), refused: (lost) => log.push(lost ? 'lost' : 'refused'),
 	});
 	const decode = () => t.socket.sent.filter((data) => typeof data !== 'string').map((data) => new TextDecoder().decode((data as Uint8Array).subarray(8)));
 	t.accept();
@@ -138,7 +138,7 @@ test('a stream of events begins again', () => {
 	t.accept();
 	t.socket.json({ type: 'opened', channel: 3 });
 	t.frame(1, 3, '{"type":"stream","id":"1","data":"{\\"n\\":2}"}');
-	assert.deepEqual(log.slice(2), ['refused', '{"n":2}']);
+	assert.deepEqual(log.slice(2), ['lost', '{"n":2}']);
 	stream.stop();
 	t.socket.end(1006);
 	t.clock.advance(60_000);

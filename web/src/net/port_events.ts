@@ -22,7 +22,10 @@ export class PortEvents {
 				if (type === 'ports')
 					changed(ports);
 			},
-			refused: () => changed([]),
+			refused: (lost) => {
+				if (!lost) // otherwise dismissed offers would come back
+					changed([]);
+			},
 		});
 	}
 

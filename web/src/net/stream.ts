@@ -15,8 +15,8 @@ export interface StreamOptions {
 	/** Of the events, with its query. */
 	readonly path: string;
 	event(data: unknown): void;
-	/** The stream has ended, was refused, or cannot be reached. It is tried again. */
-	refused(): void;
+	/** The stream has ended or was refused, or is lost: the server cannot be reached. It is tried again. */
+	refused(lost: boolean): void;
 }
 
 interface Frame {
@@ -43,20 +43,20 @@ export class Stream {
 		const socket = this.#socket = this.#options.open();
 		socket.onopen = () => socket.send(JSON.stringify({ type: 'request', id: '1', method: 'GET', path: this.#options.path }));
 		socket.onmessage = ({ data }: MessageEvent<string>) => this.#onFrame(JSON.parse(data) as Frame);
-		socket.onclose = () => this.#ended(RETRY_MS);
+		socket.onclose = () => this.#ended(true);
 	}
 
 	#onFrame({ type, data }: Frame): void {
 		if (type !== 'stream')
-			this.#ended(REFUSED_MS);
+			this.#ended(false);
 		else if (typeof data === 'string' && data !== '') // otherwise it is a sign of life
 			this.#options.event(JSON.parse(data));
 	}
 
-	#ended(retry: number): void {
+	#ended(lost: boolean): void {
 		this.#closeSocket();
-		this.#timer = this.#options.clock.setTimeout(() => this.#connect(), retry);
-		this.#options.refused();
+		this.#timer = this.#options.clock.setTimeout(() => this.#connect(), lost ? RETRY_MS : REFUSED_MS);
+		this.#options.refused(lost);
 	}
 
 	#closeSocket(): void {

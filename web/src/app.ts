@@ -140,6 +140,7 @@ export class App {
 		listenForShortcuts(this.#shortcuts, {
 			go: (n) => this.#showNth(n), stepFontSize: (step) => this.#settings.stepFontSize(step),
 		}, this.#disposed.signal);
+		this.#checkNetwork();
 		if (!this.#owner)
 			this.#sidebar.close();
 		const main = h('main', { class: 'main' }, this.#topBar.element, this.#panesElement, this.#status.element);
@@ -192,6 +193,17 @@ export class App {
 		const session = await this.#firstSession(sessions);
 		this.#showWithTiles(session.id, tilesInAddress().filter((id) => sessions.some((each) => each.id === id)));
 		this.#showInAddress('replace');
+	}
+
+	/** Check the connection when the network may have changed. The views and the wall, which come later, then check theirs. */
+	#checkNetwork(): void {
+		const { signal } = this.#disposed;
+		const nudge = () => {
+			if (document.visibilityState === 'visible')
+				this.#options.api.mux.nudge();
+		};
+		window.addEventListener('online', nudge, { signal });
+		document.addEventListener('visibilitychange', nudge, { signal });
 	}
 
 	/** Show the wall or the sessions that the address names. */

@@ -481,12 +481,10 @@ export class SessionView {
 
 	/** Returns a function that removes the listeners. */
 	#addListeners(): () => void {
-		const { api, theme, settings, role } = this.#options;
+		const { theme, settings, role } = this.#options;
 		const nudge = () => {
-			if (document.visibilityState !== 'visible')
-				return;
-			api.mux.nudge();
-			this.connection.nudge();
+			if (document.visibilityState === 'visible')
+				this.connection.nudge();
 		};
 		window.addEventListener('online', nudge);
 		document.addEventListener('visibilitychange', nudge);

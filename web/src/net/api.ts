@@ -5,7 +5,7 @@ import { browserClock } from './clock';
 import { Mux } from './mux';
 import type { Activity, Role, Session, Size, SizePolicy } from './wire';
 
-const TIMEOUT_MS = 30_000; // of a request
+const TIMEOUT_MS = 30_000; // until a request is answered; the body of the reply may take longer
 const OUTPUT_MAX = 8 * 1024 * 1024; // bytes of a command's output in one reply, as on the server
 
 export class ApiError extends Error {
@@ -189,16 +189,19 @@ export class Api {
 	}
 
 	async #fetch(method: string, path: string, body?: object, query?: Record<string, string>): Promise<Response> {
-		const init: RequestInit = { method, credentials: 'same-origin', cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) };
+		const late = new AbortController();
+		const timer = browserClock.setTimeout(() => late.abort(), TIMEOUT_MS);
+		const init: RequestInit = { method, credentials: 'same-origin', cache: 'no-store', signal: late.signal };
 		if (body !== undefined) {
 			init.body = JSON.stringify(body);
 			init.headers = { 'Content-Type': 'application/json' };
 		}
 		try {
 			return await fetch(httpUrl(path, { ...this.query(), ...query }), init);
-		} catch (error) {
-			const late = error instanceof DOMException && error.name === 'TimeoutError';
-			throw new ApiError(0, 'UNREACHABLE', late ? 'The server does not answer.' : 'The server cannot be reached.');
+		} catch {
+			throw new ApiError(0, 'UNREACHABLE', late.signal.aborted ? 'The server does not answer.' : 'The server cannot be reached.');
+		} finally {
+			browserClock.clearTimeout(timer);
 		}
 	}
 }

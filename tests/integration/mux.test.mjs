@@ -72,7 +72,10 @@ shared('channels are refused as their WebSockets would be', async (server) => {
 	await viewer.untilMessage('error', ({ code }) => code === 'READ_ONLY');
 	const { links } = await server.api.call('GET', '/api/session/s/links');
 	await server.api.call('DELETE', `/api/session/s/links/${links[0].id}`);
+	assert.equal((await viewer.untilClosed()).code, 4401);
+	const late = guest.open('/ws/pty?sessionId=s').on('error', () => {});
 	assert.equal((await guest.closed).code, 4401);
+	assert.ok(!guest.messages.some(({ type, channel }) => type === 'opened' && channel === late.number));
 	await assert.rejects(new Mux(server, { token: 'wrong' }).connect(), ({ status }) => status === 401);
 });
 

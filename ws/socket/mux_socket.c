@@ -278,6 +278,11 @@ static struct channel *create_channel(struct mux_socket *m, uint32_t number)
 
 static void open_channel(struct mux_socket *m, uint32_t number, const char *target)
 {
+	/* The transport checks it later, once a second. */
+	if (!access_is_current(m->all.controls->dispatcher->access, &m->principal)) {
+		end(m, CLOSE_ACCESS_ENDED, "access ended");
+		return;
+	}
 	if (HASH_COUNT(m->channels) >= MUX_CHANNELS_MAX) {
 		note_refused(m, number,
 			(struct refusal){429, "LIMIT_REACHED", "The socket has too many channels"});

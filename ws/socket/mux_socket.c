@@ -377,12 +377,14 @@ static void take_piece(struct mux_socket *m, const struct mux_piece *p)
 	if (!c || c->close_code || !c->self)
 		return;
 	bool text = p->kind == MUX_TEXT || !c->protocol->binary;
-	if (p->length > (text ? MUX_TEXT_MAX : c->protocol->message_max))
+	if (p->length > (text ? MUX_TEXT_MAX : c->protocol->message_max)) {
+		m->all.metrics->frames_oversized++;
 		c->protocol->too_big(c->self);
-	else if (!text)
+	} else if (!text) {
 		c->protocol->binary(c->self, p->bytes, p->size);
-	else
+	} else {
 		take_text(m, c, p);
+	}
 }
 
 static void on_binary(void *self, const void *bytes, size_t length)

@@ -143,9 +143,10 @@ static size_t channel_room(void *user)
 	if (c->close_code || m->closing)
 		return 0;
 	size_t room = m->notes ? 0 : m->transport->room(m->transport_user);
-	if (room == 0)
-		line_up(c);
-	return room;
+	if (room > MUX_HEAD)
+		return room - MUX_HEAD;
+	line_up(c);
+	return 0;
 }
 
 static size_t channel_queued(void *user)

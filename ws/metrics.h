@@ -59,7 +59,7 @@ struct metrics {
 	uint64_t runs_active;       /* running commands of /api/run and the like */
 	uint64_t control_sockets;   /* open now */
 	uint64_t rpc_sockets;       /* open now */
-	uint64_t mux_sockets;       /* the same */
+	uint64_t mux_sockets;       /* open now */
 	uint64_t streams;           /* open event streams */
 	uint64_t http1_connections; /* HTTP/1.1 connections, and those that have sent nothing yet */
 	uint64_t connections_silent; /* connections that have sent nothing yet, or are in a TLS handshake */

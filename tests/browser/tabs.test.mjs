@@ -28,7 +28,7 @@ scenario('more tabs than a browser has connections to a server', { skip, timeout
 	await last.getByTestId('new-session').click();
 	for (const page of pages) await page.getByTestId('session-item').nth(1).waitFor();
 	assert.equal(await last.evaluate(() => performance.getEntriesByType('resource').some(({ name }) => name.includes('/events'))), false);
-	// The socket of one tab is lost, and comes again.
+	// All tabs lose their sockets, and connect again.
 	await server.kill('SIGKILL');
 	await server.start();
 	await untilMetric(server, 'clients', TABS);

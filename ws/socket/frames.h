@@ -1,6 +1,6 @@
 /*
- * Interface between protocols on WebSockets (terminal.h, control_socket.h, ws/rpc/socket.h) and the transport of their frames
- * (ws/net/socket.c).
+ * Interface between protocols on WebSockets (terminal.h, control_socket.h, mux_socket.h, ws/rpc/socket.h) and the transports of
+ * their frames: ws/net/socket.c, and the channels of mux_socket.c.
  */
 #pragma once
 

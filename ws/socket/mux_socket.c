@@ -11,7 +11,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
-/* A message to the client about a channel. */
+/* A message to the client, about a channel or a pong. */
 struct note {
 	struct note *prev, *next;
 	size_t length;

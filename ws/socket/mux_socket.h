@@ -10,9 +10,8 @@
 #include "ws/socket/mux_frame.h"
 #include "ws/socket/terminal.h"
 
-#define MUX_CHANNELS_MAX 64u /* of one socket */
-#define MUX_NOTES_MAX \
-	256u /* messages about channels that wait; a client that does not read them is closed */
+#define MUX_CHANNELS_MAX 64u   /* of one socket */
+#define MUX_NOTES_MAX 256u     /* messages that wait; a client that does not read them is closed */
 #define MUX_MESSAGE_MAX 16384u /* bytes of a text frame, which opens or closes a channel */
 #define MUX_TEXT_MAX FRAMES_LOOP_PARSE_MAX /* bytes of a channel's text */
 

@@ -60,8 +60,12 @@ shared('channels are refused as their WebSockets would be', async (server) => {
 	await refused('/rpc', 404, 'UNKNOWN_ERROR');
 	await refused('ws', 404, 'UNKNOWN_ERROR');
 	await refused(`/ws?${'x&'.repeat(1000)}`, 400, 'VALIDATION_FAILED');
-	for (let count = 0; count < 64; count += 1) await new Promise((resolve) => { mux.open('/ws').on('open', resolve); });
-	await refused('/ws', 429, 'LIMIT_REACHED');
+	const fill = async (path, channels) => {
+		for (let count = 0; count < channels; count += 1) await new Promise((resolve) => { mux.open(path).on('open', resolve); });
+		await refused(path, 429, 'LIMIT_REACHED');
+	};
+	await fill('/ws', 8);
+	await fill('/ws/pty?sessionId=s', 56);
 	// A viewer's link is for its session, and cannot type.
 	const { token } = await server.api.link('s', 'viewer', 60_000);
 	const guest = await new Mux(server, { token }).connect();

@@ -38,6 +38,7 @@ struct mux_socket {
 	struct principal principal;
 	char peer[LIMITER_PEER_MAX];
 	struct channel *channels; /* table */
+	unsigned controls;        /* control sockets among them */
 	struct channel *line;     /* list: want to send, or are to be closed */
 	struct note *notes;       /* list */
 	unsigned notes_count;
@@ -192,6 +193,9 @@ static const struct frames_transport channel_transport = {.room = channel_room,
 
 /* Opening and closing */
 
+static const struct refusal too_many_channels = {
+	429, "LIMIT_REACHED", "The socket has too many channels"};
+
 /* Remove the channel and close its protocol. */
 static void drop_channel(struct channel *c)
 {
@@ -200,6 +204,8 @@ static void drop_channel(struct channel *c)
 	HASH_DEL(m->channels, c);
 	if (c->protocol == &terminal_protocol)
 		m->all.metrics->clients--;
+	if (c->protocol == &control_socket_protocol)
+		m->controls--;
 	if (c->self)
 		c->protocol->closed(c->self);
 	quota_release(&c->seat);
@@ -236,6 +242,9 @@ static struct refusal open_terminal(struct channel *c, const struct request *r)
 static struct refusal open_control(struct channel *c)
 {
 	struct mux_socket *m = c->mux;
+	if (m->controls >= MUX_CONTROLS_MAX)
+		return too_many_channels;
+	m->controls++;
 	note_opened(m, c->number);
 	send_notes(m);
 	c->protocol = &control_socket_protocol;
@@ -285,8 +294,7 @@ static void open_channel(struct mux_socket *m, uint32_t number, const char *targ
 		return;
 	}
 	if (HASH_COUNT(m->channels) >= MUX_CHANNELS_MAX) {
-		note_refused(m, number,
-			(struct refusal){429, "LIMIT_REACHED", "The socket has too many channels"});
+		note_refused(m, number, too_many_channels);
 		return;
 	}
 	struct channel *c = create_channel(m, number);

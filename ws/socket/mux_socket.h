@@ -11,6 +11,7 @@
 #include "ws/socket/terminal.h"
 
 #define MUX_CHANNELS_MAX 64u   /* of one socket */
+#define MUX_CONTROLS_MAX 8u    /* control sockets among them; each may use 20 MiB of memory */
 #define MUX_NOTES_MAX 256u     /* messages that wait; a client that does not read them is closed */
 #define MUX_MESSAGE_MAX 16384u /* bytes of a text frame, which opens or closes a channel */
 #define MUX_TEXT_MAX FRAMES_LOOP_PARSE_MAX /* bytes of a channel's text */

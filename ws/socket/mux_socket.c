@@ -303,12 +303,12 @@ static void open_channel(struct mux_socket *m, uint32_t number, const char *targ
 		return;
 	}
 	struct refusal why = open_target(c, target);
-	if (why.status)
+	if (why.status) {
 		note_refused(m, number, why);
-	if (why.status)
 		drop_channel(c);
-	else if (!c->self)
+	} else if (!c->self) {
 		channel_close(c, CLOSE_INTERNAL, "out of memory");
+	}
 }
 
 static struct channel *find_channel(struct mux_socket *m, uint32_t number)
@@ -320,7 +320,7 @@ static struct channel *find_channel(struct mux_socket *m, uint32_t number)
 
 /* The socket's side */
 
-/* Whether the message was one that opens or closes a channel, and valid; other types are ignored. */
+/* Process a message; unknown types are ignored. Returns false if it is invalid. */
 static bool take_message(struct mux_socket *m, const json_t *root)
 {
 	const char *type = json_string_value(json_object_get(root, "type"));
@@ -346,13 +346,13 @@ static bool take_message(struct mux_socket *m, const json_t *root)
 static void on_text(void *self, const char *text, size_t length)
 {
 	struct mux_socket *m = self;
-	json_t *root = text && !m->closing ? json_read(text, length, 0, NULL) : NULL;
-	if (!m->closing && !take_message(m, root))
+	if (m->closing)
+		return;
+	json_t *root = text ? json_read(text, length, 0, NULL) : NULL;
+	if (!take_message(m, root))
 		end(m, CLOSE_POLICY, "invalid message");
 	json_decref(root);
 	send_notes(m);
-	if (m->notes)
-		m->transport->want(m->transport_user);
 }
 
 /* Collect a text, and pass it on when it is complete. */

@@ -95,21 +95,6 @@ static uint64_t accepted_of(const struct control_receipt *r, uint64_t written, b
 	return r->taken > waiting ? r->taken - waiting : 0;
 }
 
-void receipts_settle(const struct control *c)
-{
-	bool lost;
-	uint64_t written = load(&c->page->input_written), writing = load(&c->page->input_writing);
-	written = writing > written ? writing : written;
-	store(&c->page->input_written, written);
-	for (unsigned i = 0; i < CONTROL_RECEIPTS; i++) {
-		struct control_receipt *r = &c->page->receipts[i];
-		uint64_t key = load(&r->key), taken = accepted_of(r, written, &lost);
-		if (key > 0 && lost)
-			write_receipt(
-				r, &(struct control_receipt){.end = written, .taken = taken}, key);
-	}
-}
-
 /* Whether no receipt was overwritten: then a client without a receipt has typed nothing. */
 static bool has_all(const struct control *c)
 {
@@ -122,7 +107,10 @@ static bool has_all(const struct control *c)
 	return count <= CONTROL_RECEIPTS;
 }
 
-/* Bytes of the client that are accepted once `written` bytes of all input are. Returns as receipts_find(). */
+/*
+ * Bytes of the client that are accepted once `written` bytes of all input are. Returns as
+ * receipts_find().
+ */
 static bool find_at(const struct control *c, uint64_t key, uint64_t written, uint64_t *ret_taken)
 {
 	uint64_t most = 0, least = UINT64_MAX;
@@ -152,4 +140,20 @@ bool receipts_find(const struct control *c, uint64_t key, uint64_t *ret_taken)
 bool receipts_find_noted(const struct control *c, uint64_t key, uint64_t *ret_taken)
 {
 	return find_at(c, key, UINT64_MAX, ret_taken);
+}
+
+void receipts_settle(const struct control *c)
+{
+	uint64_t written = load(&c->page->input_written), writing = load(&c->page->input_writing);
+	uint64_t count = load(&c->page->receipts_count), taken;
+	written = writing > written ? writing : written;
+	store(&c->page->input_written, written);
+	/* The newest first: the oldest one with lost bytes limits all of its client. */
+	for (unsigned i = 1; i <= CONTROL_RECEIPTS; i++) {
+		struct control_receipt *r = receipt_at(c, count - i);
+		uint64_t key = load(&r->key);
+		if (key > 0 && find_at(c, key, written, &taken) && r->taken > taken)
+			write_receipt(
+				r, &(struct control_receipt){.end = written, .taken = taken}, key);
+	}
 }

@@ -82,6 +82,19 @@ Test(receipts, input_of_others_does_not_stand_for_what_a_killed_server_has_lost)
 	cr_assert_eq(count_taken(1), 0);
 }
 
+Test(receipts, what_a_client_has_typed_behind_lost_input_is_lost_too)
+{
+	receipts_note(&control, 1, 10, 10, 10);
+	receipts_note(&control, 2, 5, 15, 5);
+	receipts_note(&control, 1, 20, 25, 10);
+	receipts_note(&control, 2, 10, 30, 5);
+	receipts_note(&control, 1, 30, 30, 0); /* refused */
+	receipts_confirm(&control, 4);
+	receipts_settle(&control);
+	cr_assert_eq(count_taken(1), 4);
+	cr_assert_eq(count_taken(2), 0);
+}
+
 Test(receipts, noted_input_is_found_before_it_is_written)
 {
 	uint64_t n = 0;

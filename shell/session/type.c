@@ -120,6 +120,13 @@ static int cut_paste(struct session *s)
 	return rc;
 }
 
+/* Where Ctrl-C interrupts, the kernel drops unread input, and line editors drop their line. */
+static bool is_interrupt(const struct termios *modes, const void *bytes, size_t length)
+{
+	return (modes->c_lflag & ISIG) && modes->c_cc[VINTR] == INTERRUPT &&
+		memchr(bytes, INTERRUPT, length);
+}
+
 /* Whether these bytes continue a paste of the same client that was cut. A key or a new paste does not. */
 static bool continues_paste(const void *bytes, size_t length)
 {
@@ -136,9 +143,9 @@ int session_switch_paste(
 	struct termios modes;
 	if (s->state != SESSION_RUNNING)
 		return -ERR_NOT_RUNNING;
-	/* Where it interrupts, the end of the paste would be discarded with it: see note_paste(). */
+	/* An interrupt would discard the end of the paste as well: see note_paste(). */
 	if (is_only_interrupts(bytes, length) && session_terminal_modes(s, &modes) &&
-		(modes.c_lflag & ISIG))
+		is_interrupt(&modes, bytes, length))
 		return 0;
 	if (t->paste.open && t->paste_typist != typist) {
 		int rc = cut_paste(s);
@@ -178,13 +185,6 @@ void session_reopen_paste(struct session *s, uint64_t typist)
 	typing_reset_paste(&s->typing);
 	exec_forget_paste(&s->executor);
 	save_paste(s);
-}
-
-/* Where Ctrl-C interrupts, the kernel drops unread input, and line editors drop their line. */
-static bool is_interrupt(const struct termios *modes, const void *bytes, size_t length)
-{
-	return (modes->c_lflag & ISIG) && modes->c_cc[VINTR] == INTERRUPT &&
-		memchr(bytes, INTERRUPT, length);
 }
 
 static void note_paste(struct session *s, const struct typist *by, const struct termios *modes,

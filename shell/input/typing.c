@@ -39,7 +39,7 @@ size_t typing_clean(struct typing_cleaner *c, const char *text, size_t length, c
 	size_t n = 0;
 	for (size_t i = 0; i < length; i++) {
 		bool c1 = c->has_lead && is_c1_trail(text[i]);
-		/* Before another character the byte is invalid: left, it could form a C1 with what follows that. */
+		/* A lead without a trail is dropped: it could form a C1 behind a removed character. */
 		if (c->has_lead && !c1 && is_continuation(text[i]))
 			dst[n++] = C1_LEAD;
 		c->has_lead = text[i] == C1_LEAD;
@@ -51,7 +51,8 @@ size_t typing_clean(struct typing_cleaner *c, const char *text, size_t length, c
 	return n;
 }
 
-size_t typing_put_mark(char *dst, const char *mark)
+/* Copy a marker to dst, without its NUL. Returns its length. */
+static size_t put_mark(char *dst, const char *mark)
 {
 	size_t n = 0;
 	for (; mark[n]; n++)
@@ -62,9 +63,9 @@ size_t typing_put_mark(char *dst, const char *mark)
 size_t typing_paste(const char *text, size_t length, bool bracketed, char *dst)
 {
 	struct typing_cleaner c = {0};
-	size_t n = bracketed ? typing_put_mark(dst, TYPING_PASTE_BEGIN) : 0;
+	size_t n = bracketed ? put_mark(dst, TYPING_PASTE_BEGIN) : 0;
 	n += typing_clean(&c, text, length, dst + n);
-	return bracketed ? n + typing_put_mark(dst + n, TYPING_PASTE_END) : n;
+	return bracketed ? n + put_mark(dst + n, TYPING_PASTE_END) : n;
 }
 
 void typing_follow_paste(struct typing_pasting *paste, const void *bytes, size_t length)

@@ -91,9 +91,6 @@ struct typing_cleaner {
  */
 size_t typing_clean(struct typing_cleaner *c, const char *text, size_t length, char *dst);
 
-/* Copy TYPING_PASTE_BEGIN or TYPING_PASTE_END to dst, without its NUL. Returns its length. */
-size_t typing_put_mark(char *dst, const char *mark);
-
 /* Bytes of the longest typing_paste(). */
 #define TYPING_PASTE_SIZE(length) ((length) + 12)
 

@@ -122,9 +122,8 @@ static void on_start_mark(struct executor *x, const struct mark *mark)
 	if (!mark->id[0] && (!e || e->state == EXEC_QUEUED))
 		note_line(x);
 	/* A line typed behind the paste runs, so the end of the paste has been read. */
-	if (x->paste.open && x->paste_undisturbed) {
+	if (x->paste.open && x->paste_undisturbed)
 		forget_pastes(x);
-	}
 	if (e && strcmp(mark->id, e->id) == 0)
 		begin_output(e, mark);
 }

@@ -280,7 +280,7 @@ for (const signal of [null, 'SIGKILL'])
 		assert.equal(await got(), `${begin}abc\r${signal ? '' : end + begin}def${end}q`);
 	});
 
-shared('who breaks the rules of pastes is closed, and a viewer cannot paste', async (server) => {
+shared('a client that breaks the rules of pastes is closed, and a viewer cannot paste', async (server) => {
 	await server.session({ id: 's' });
 	const wrong = [
 		(client) => client.control({ type: 'paste', bytes: 3 }),

@@ -67,8 +67,7 @@ struct terminal_paste {
 	uint64_t lines, longest; /* of its text: lines, and bytes of the longest one */
 	bool confirmed;          /* the user has confirmed several lines */
 	bool continues;          /* the rest of one that began on an earlier connection */
-	bool looks;              /* waits for the modes of the program */
-	struct look look;        /* reads them */
+	struct look look;        /* reads the modes of the program */
 	uint8_t *held;           /* what has come meanwhile, or before the session; owned */
 	size_t held_length;
 	bool refused; /* the rest is dropped */

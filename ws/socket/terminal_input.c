@@ -38,9 +38,6 @@ const char *terminal_lease(const struct terminal *t)
 static struct refusal refusal_of(int rc)
 {
 	switch (rc) {
-	case -EAGAIN:
-		return (struct refusal){
-			409, "NOT_READY", "The session is still starting: input is refused"};
 	case -EACCES:
 		return (struct refusal){
 			409, "LEASED", "The session is leased to another client: input is refused"};
@@ -91,7 +88,7 @@ static bool may_type(
 static void refuse_paste(struct terminal *t, struct refusal why)
 {
 	struct terminal_paste *p = &t->paste;
-	if (t->session && p->pieces.begun)
+	if (p->pieces.begun)
 		session_cancel_paste(t->session, &t->viewer);
 	p->refused = true;
 	if (t->refusals_count == TERMINAL_REFUSALS_MAX) {
@@ -131,13 +128,11 @@ static void type_keys(struct terminal *t, const void *bytes, size_t length)
 {
 	struct refusal why = {0};
 	if (!may_type(t, bytes, length, &why)) {
-		if (t->session)
-			session_refuse_input(t->session, &t->viewer, length);
+		session_refuse_input(t->session, &t->viewer, length);
 		terminal_refuse(t, why.code, why.message);
 		return;
 	}
-	int rc = t->session ? session_type(t->session, &t->viewer, terminal_lease(t), bytes, length)
-			    : -EAGAIN;
+	int rc = session_type(t->session, &t->viewer, terminal_lease(t), bytes, length);
 	why = refusal_of(rc);
 	/* The exit status of an own session is still to be sent. */
 	if (rc < 0 && !(t->own && strcmp(why.code, "SESSION_TERMINATED") == 0))
@@ -146,19 +141,19 @@ static void type_keys(struct terminal *t, const void *bytes, size_t length)
 
 static void take_input(struct terminal *t, const uint8_t *bytes, size_t length)
 {
-	size_t pasted = t->session ? take_paste(t, bytes, length) : 0;
+	size_t pasted = take_paste(t, bytes, length);
 	/* The paste may have been the one answer of the client's link. */
 	if (pasted < length && !t->closing && terminal_end_answered(t))
 		type_keys(t, bytes + pasted, length - pasted);
-	if (t->session && !t->closing && t->viewer.key > 0)
+	if (!t->closing && t->viewer.key > 0)
 		terminal_schedule_receipt(t);
 	(void)terminal_end_answered(t);
 }
 
-/* Whether what the client sends has to wait, and is held. */
+/* Whether what the client sends has to wait, and is held. Otherwise it has a session, or is closing. */
 static bool has_to_wait(const struct terminal *t)
 {
-	return t->waiting || t->paste.looks;
+	return t->waiting || t->paste.look.state != LOOK_IDLE;
 }
 
 static void hold(struct terminal *t, struct held_record r, const void *bytes)
@@ -246,7 +241,6 @@ static void on_modes_seen(void *user)
 	struct terminal *t = user;
 	struct terminal_paste *p = &t->paste;
 	const struct screen *screen = pane_unlent_screen(&t->session->pane);
-	p->looks = false;
 	p->pieces.bracketed = screen && screen_modes(screen)->bracketed_paste;
 	struct refusal why = check_paste(t);
 	if (why.code)
@@ -274,11 +268,6 @@ void terminal_begin_paste(struct terminal *t, const struct message *m)
 		.confirmed = m->confirmed,
 		.continues = m->continues,
 		.look = {.seen = on_modes_seen, .user = t}};
-	if (!t->session) {
-		refuse_paste(t, refusal_of(-EAGAIN));
-		return;
-	}
-	p->looks = true;
 	if (pane_look(&t->session->pane, &p->look))
 		on_modes_seen(t);
 }
@@ -292,7 +281,7 @@ void terminal_end_paste(struct terminal *t, uint64_t id)
 	}
 	if (p->id != id)
 		return; /* it is complete, or was never begun */
-	if (t->session && p->pieces.begun)
+	if (p->pieces.begun)
 		session_cancel_paste(t->session, &t->viewer);
 	p->id = 0;
 }
@@ -300,8 +289,7 @@ void terminal_end_paste(struct terminal *t, uint64_t id)
 void terminal_drop_paste(struct terminal *t)
 {
 	struct terminal_paste *p = &t->paste;
-	if (p->looks)
-		look_cancel(&p->look);
+	look_cancel(&p->look);
 	free(p->held);
 	*p = (struct terminal_paste){0};
 }

@@ -275,7 +275,7 @@ for (const signal of [null, 'SIGKILL'])
 		}
 		await client.connect();
 		assert.equal(client.attached.input, typed + 4);
-		client.type(paste(client, 'def', { continues: true }));
+		client.type(paste(client, 'def'));
 		client.type('q');
 		assert.equal(await got(), `${begin}abc\r${signal ? '' : end + begin}def${end}q`);
 	});
@@ -426,7 +426,7 @@ for (const how of ['its client disconnected', 'another client typed'])
 		await server.restart();
 		client.terminate();
 		await client.connect();
-		client.type(paste(client, 'echo t""wo\n', { continues: true }));
+		client.type(paste(client, 'echo t""wo\n'));
 		await server.outputMatches('s', /t""wo/);
 		await exec(server, 'true');
 		assert.doesNotMatch(await server.api.text('s'), /\x07(one|two)\r\n/);
@@ -442,7 +442,7 @@ shared('keys of another client do not become part of a paste that a killed serve
 	client.terminate();
 	(await open(server)).type('X');
 	await client.connect();
-	client.type(paste(client, 'cd', { continues: true }));
+	client.type(paste(client, 'cd'));
 	client.type('q');
 	assert.equal(await got(), `${begin}ab${end}X${begin}cd${end}q`);
 });

@@ -23,7 +23,7 @@ test('a paste is announced, and later input comes behind it', () => {
 	t.type('a');
 	assert.equal(t.paste('one\ntwo'), true);
 	t.type('b');
-	assert.deepEqual(t.socket.sentMessages('paste'), [{ type: 'paste', id: 1, bytes: 7, lines: 2, longest: 3, confirmed: false, continues: false }]);
+	assert.deepEqual(t.socket.sentMessages('paste'), [{ type: 'paste', id: 1, bytes: 7, lines: 2, longest: 3, confirmed: false }]);
 	assert.equal(t.socket.sentText, 'aone\rtwob');
 });
 
@@ -72,7 +72,7 @@ for (const taken of [0, 1, 50 * KIB, 128 * KIB])
 		t.clock.advance(250);
 		t.socket.attach(0, { input: taken });
 		const [head] = t.socket.sentMessages('paste');
-		assert.deepEqual([head?.['bytes'], head?.['continues']], [200 * KIB - taken, taken > 0]);
+		assert.equal(head?.['bytes'], 200 * KIB - taken);
 		for (let sent = 0; sent !== t.socket.sentText.length;) {
 			sent = t.socket.sentText.length;
 			t.socket.json({ type: 'input', taken: taken + sent });
@@ -90,7 +90,7 @@ test('pastes that were sent whole, one behind the other, are both sent again', (
 	t.clock.advance(250);
 	t.socket.attach(0, { input: 2 });
 	assert.equal(t.socket.sentText, 'rstsecond');
-	assert.deepEqual(t.socket.sentMessages('paste').map(({ bytes, continues }) => [bytes, continues]), [[3, true], [6, false]]);
+	assert.deepEqual(t.socket.sentMessages('paste').map(({ bytes }) => bytes), [3, 6]);
 });
 
 test('a refused paste ends: it is reported once, and keys follow', () => {

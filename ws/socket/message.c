@@ -45,7 +45,6 @@ static void parse_paste(const json_t *root, struct message *m)
 	m->lines = positive(root, "lines", MESSAGE_PASTE_MAX);
 	m->longest = positive(root, "longest", MESSAGE_PASTE_MAX);
 	m->confirmed = json_is_true(json_object_get(root, "confirmed"));
-	m->continues = json_is_true(json_object_get(root, "continues"));
 	bool ends = json_is_true(json_object_get(root, "end"));
 	m->type = !m->paste || (!ends && !m->bytes) ? MESSAGE_BAD_PASTE
 		: ends                              ? MESSAGE_PASTE_END

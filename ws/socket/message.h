@@ -33,14 +33,13 @@ enum message_type {
 /* A parsed message. */
 struct message {
 	enum message_type type;
-	unsigned rows, cols;           /* MESSAGE_RESIZE */
-	char time[MESSAGE_TIME_MAX];   /* MESSAGE_PING: JSON of its `t` */
-	char name[NAME_BYTES_MAX + 1]; /* MESSAGE_NAME */
-	uint64_t bytes;                /* MESSAGE_ACK, 0 = not given; MESSAGE_PASTE */
-	uint64_t paste;                /* MESSAGE_PASTE, MESSAGE_PASTE_END: its id, from 1 on */
-	uint64_t lines, longest;       /* MESSAGE_PASTE: lines; bytes of the longest one */
-	bool confirmed;                /* MESSAGE_PASTE: the user has confirmed several lines */
-	bool continues; /* MESSAGE_PASTE: it is the rest of one that began on an earlier connection */
+	unsigned rows, cols;             /* MESSAGE_RESIZE */
+	char time[MESSAGE_TIME_MAX];     /* MESSAGE_PING: JSON of its `t` */
+	char name[NAME_BYTES_MAX + 1];   /* MESSAGE_NAME */
+	uint64_t bytes;                  /* MESSAGE_ACK, 0 = not given; MESSAGE_PASTE */
+	uint64_t paste;                  /* MESSAGE_PASTE, MESSAGE_PASTE_END: its id, from 1 on */
+	uint64_t lines, longest;         /* MESSAGE_PASTE: lines; bytes of the longest one */
+	bool confirmed;                  /* MESSAGE_PASTE: the user has confirmed several lines */
 	unsigned scrollback;             /* MESSAGE_SNAPSHOT: lines */
 	char lease[LEASE_ID_LENGTH + 1]; /* MESSAGE_LEASE: its id, "" for none */
 };

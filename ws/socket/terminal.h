@@ -66,7 +66,6 @@ struct terminal_paste {
 	struct session_paste pieces;
 	uint64_t lines, longest; /* of its text: lines, and bytes of the longest one */
 	bool confirmed;          /* the user has confirmed several lines */
-	bool continues;          /* the rest of one that began on an earlier connection */
 	struct look look;        /* reads the modes of the program */
 	uint8_t *held;           /* what has come meanwhile, or before the session; owned */
 	size_t held_length;

@@ -266,7 +266,6 @@ void terminal_begin_paste(struct terminal *t, const struct message *m)
 		.lines = m->lines,
 		.longest = m->longest,
 		.confirmed = m->confirmed,
-		.continues = m->continues,
 		.look = {.seen = on_modes_seen, .user = t}};
 	if (pane_look(&t->session->pane, &p->look))
 		on_modes_seen(t);

@@ -220,7 +220,7 @@ function bytesOf(pieces: readonly Piece[]): number {
 /** The rest of a paste from that byte on. */
 function rest(paste: Paste, from: number): Piece {
 	const data = paste.data.subarray(from);
-	return { data, typed: true, paste: pasteOf(data, paste.confirmed, from > 0 || paste.continues) };
+	return { data, typed: true, paste: pasteOf(data, paste.confirmed) };
 }
 
 /** The end of a slice that begins there: not within a character, as other input may come behind it. */

@@ -7,7 +7,6 @@ export interface Paste {
 	readonly lines: number;
 	readonly longest: number; // bytes of the longest line
 	readonly confirmed: boolean; // the user has confirmed that each line may run
-	readonly continues: boolean; // the rest of one that was interrupted
 }
 
 /**
@@ -21,7 +20,7 @@ export function cleanPaste(text: string): string {
 const CR = 0x0d;
 
 /** The paste of these bytes of a clean text. A line end at the end of the text begins no further line. */
-export function pasteOf(data: Uint8Array<ArrayBuffer>, confirmed = false, continues = false): Paste {
+export function pasteOf(data: Uint8Array<ArrayBuffer>, confirmed = false): Paste {
 	let lines = 0;
 	let longest = 0;
 	for (let begin = 0; begin < data.length; lines++) {
@@ -29,5 +28,5 @@ export function pasteOf(data: Uint8Array<ArrayBuffer>, confirmed = false, contin
 		longest = Math.max(longest, end - begin);
 		begin = end + 1;
 	}
-	return { data, lines, longest, confirmed, continues };
+	return { data, lines, longest, confirmed };
 }

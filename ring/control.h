@@ -46,7 +46,7 @@ struct control_page {
 	/* 1 + offset before which no query needs an answer; 0: unknown */
 	_Atomic uint64_t answered;
 	_Atomic uint64_t active_ms;    /* wall clock of the last input or output; 0: unknown */
-	_Atomic uint64_t paste_typist; /* id of the client whose paste is open; 0: none is */
+	_Atomic uint64_t paste_typist; /* id of the client with an open paste; 0: none */
 	_Atomic uint64_t paste_place;  /* since this place in the input; see ring/receipts.h */
 };
 

@@ -8,6 +8,7 @@ import { Scanner } from './scanner';
 
 const PAUSE_MS = 200;
 const PAUSE_FACTOR = 5; // a search takes at most a sixth of the time
+const PAUSE_MAX_MS = 5000; // also after a search in a hidden tab, whose timers are slow
 const RULER_MARKS = 300;
 const IN_VIEW_MAX = 1000;
 
@@ -126,7 +127,7 @@ export class TerminalSearch {
 		if (turn !== this.#turn)
 			return;
 		this.#busy = false;
-		this.#pauseMs = Math.max(PAUSE_MS, PAUSE_FACTOR * (performance.now() - began));
+		this.#pauseMs = Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MS, PAUSE_FACTOR * (performance.now() - began)));
 		if (complete)
 			this.#onScanned();
 		if (!complete || this.#stale)

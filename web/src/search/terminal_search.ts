@@ -122,6 +122,8 @@ export class TerminalSearch {
 		this.#timer = undefined;
 		this.#busy = true;
 		this.#stale = false;
+		if (!this.#scanner.update())
+			this.#current = null; // the content is new: rows have other numbers
 		this.#report();
 		const complete = await this.#scanner.scan();
 		if (turn !== this.#turn)
@@ -130,6 +132,8 @@ export class TerminalSearch {
 		this.#pauseMs = Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MS, PAUSE_FACTOR * (performance.now() - began)));
 		if (complete)
 			this.#onScanned();
+		else
+			this.#current = null;
 		if (!complete || this.#stale)
 			this.#scanSoon();
 	}

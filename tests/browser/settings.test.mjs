@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
 import { findings } from './lib/axe.mjs';
-import { launch, open, skip } from './lib/browser.mjs';
+import { launch, live, open, skip } from './lib/browser.mjs';
 
 const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
 const option = (page, name) => page.evaluate((key) => window.ringside.terminal.options[key], name);
@@ -73,7 +73,7 @@ scenario('settings apply at once, are kept, and can be reset', { skip, timeout: 
 	await shot(page, 'settings-font');
 
 	await page.reload();
-	await until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
+	await live(page);
 	assert.deepEqual([await option(page, 'fontSize'), await option(page, 'lineHeight'), await option(page, 'cursorStyle'), await option(page, 'cursorBlink'), await background()],
 		[22, 1.6, 'underline', false, 'rgb(0, 43, 54)']);
 	assert.equal(await option(page, 'scrollback'), 1000);
@@ -150,7 +150,7 @@ scenario('settings apply at once, are kept, and can be reset', { skip, timeout: 
 			localStorage.setItem('ringside.theme', text);
 		}, value);
 		await page.reload();
-		await until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
+		await live(page);
 		assert.deepEqual([await option(page, 'fontSize'), await option(page, 'lineHeight'), await option(page, 'cursorStyle')], [14, 1.15, 'block']);
 	}
 	assert.deepEqual(problems, []);

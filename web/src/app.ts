@@ -403,8 +403,8 @@ export class App {
 		this.#view?.blocks.show(block);
 	}
 
-	async #openSearch(): Promise<void> {
-		await this.#withVisibleView((view) => view.search.open());
+	#openSearch(): Promise<void> {
+		return this.#withVisibleView((view) => view.search.open());
 	}
 
 	/** Close the wall first, so that the view is visible. */

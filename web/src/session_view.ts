@@ -333,7 +333,7 @@ export class SessionView {
 			this.#options.events.signedOut();
 	}
 
-	/** This page is no longer a client of the session: show no role, no keys and no people. */
+	/** This page is no longer a client of the session: show no role, no keys and no other clients. */
 	#leave(): void {
 		const { events } = this.#options;
 		this.#clientId = null;
@@ -378,10 +378,11 @@ export class SessionView {
 
 	/** Show undelivered input if the connection is lost or slow, or if the user has to confirm. */
 	#showUndelivered(): void {
-		const { state } = this.connection;
+		const { state, needsConfirmation } = this.connection;
 		const live = state.kind === 'live';
 		const lost = state.kind === 'waiting' || (!live && state.kind !== 'closed' && this.#wasLive);
-		this.#undelivered.show(lost || this.connection.needsConfirmation || this.#silentMs > 0 ? this.connection.undelivered : null, live);
+		const shown = lost || needsConfirmation || this.#silentMs > 0;
+		this.#undelivered.show(shown ? this.connection.undelivered : null, live);
 	}
 
 	#resize({ cols, rows }: Size): void {

@@ -1,6 +1,6 @@
 import type { ThemeName } from '../ui/theme';
 
-/** In the scroll bar; search.css has the colours of the text. */
+/** Colours of marks in the scroll bar; search.css has those of the text. */
 export interface SearchColors {
 	readonly match: string;
 	readonly current: string;

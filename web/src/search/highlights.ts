@@ -33,15 +33,18 @@ export class Highlights {
 	showRuler(rows: readonly number[], current: number | null, colors: SearchColors): void {
 		const terminal = this.#terminal;
 		const { baseY, cursorY } = terminal.buffer.active;
-		const marks = [...rows.map((row) => ({ row, color: colors.match })), ...(current === null ? [] : [{ row: current, color: colors.current }])]
-			.filter(({ row }) => row < baseY);
+		const marks = [
+			...rows.map((row) => ({ row, color: colors.match })),
+			...(current === null ? [] : [{ row: current, color: colors.current }]),
+		].filter(({ row }) => row < baseY);
 		for (const { marker, decoration } of this.#ruler.splice(0)) {
 			decoration?.dispose();
 			this.#oldMarkers.push(marker);
 		}
 		for (const { row, color } of marks) {
 			const marker = terminal.registerMarker(row - baseY - cursorY);
-			this.#ruler.push({ marker, decoration: terminal.registerDecoration({ marker, overviewRulerOptions: { color, position: 'center' } }) });
+			const decoration = terminal.registerDecoration({ marker, overviewRulerOptions: { color, position: 'center' } });
+			this.#ruler.push({ marker, decoration });
 		}
 		// xterm.js removes decorations from its list when it inserts the next, and needs their markers until then.
 		if (marks.length > 0)

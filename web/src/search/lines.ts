@@ -32,14 +32,16 @@ function textOf(line: IBufferLine, next: IBufferLine | undefined): string {
 }
 
 /** The cells of the text at [offset, offset + length) of a line. pieces: what readLine() returns for its first row. */
-export function placeOf(buffer: IBuffer, row: number, pieces: readonly string[], offset: number, length: number, columns: number): Place {
+export function placeOf(buffer: IBuffer, row: number, pieces: readonly string[], offset: number, length: number,
+	columns: number): Place {
 	const start = cellAt(buffer, row, pieces, offset, false);
 	const end = cellAt(buffer, row, pieces, offset + length, true);
 	return { ...start, size: (end.row - start.row) * columns + end.column - start.column };
 }
 
 /** Where the text at the offset starts, or where the text before it ends. */
-function cellAt(buffer: IBuffer, row: number, pieces: readonly string[], offset: number, ends: boolean): { row: number; column: number } {
+function cellAt(buffer: IBuffer, row: number, pieces: readonly string[], offset: number,
+	ends: boolean): { row: number; column: number } {
 	let at = 0;
 	for (let length; at < pieces.length - 1; at++, offset -= length) {
 		length = pieces[at]?.length ?? 0;

@@ -92,7 +92,7 @@ export class SearchBox {
 			this.#count.textContent = text;
 	}
 
-	/** If the box covers the place even so, move the box. */
+	/** Scroll to the place. If the box covers it even so, move the box. */
 	#reveal(place: Place): void {
 		const { terminal, mount } = this.#options;
 		this.element.classList.remove('low');

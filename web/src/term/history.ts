@@ -28,7 +28,7 @@ export class History {
 	#keeps = 0; // lines of history that the server keeps
 	#limit: number | null = null; // lines that the page keeps; null: as many as the server
 
-	/** ask: requests a snapshot with so many lines; returns false if that is not possible now. */
+	/** request: asks for a snapshot with so many lines; returns false if that is not possible now. */
 	constructor(terminal: Terminal, request: (lines: number) => boolean) {
 		this.#terminal = terminal;
 		this.#request = request;
@@ -47,7 +47,7 @@ export class History {
 		return this.#behind;
 	}
 
-	/** Lines of history to request when connecting; null for all, if the reader has scrolled up. */
+	/** Lines of history to request when connecting: few, unless the reader has scrolled up; null: all. */
 	get lines(): number | null {
 		return this.#scrolled || this.#place !== null ? this.#limit : FIRST_LINES;
 	}

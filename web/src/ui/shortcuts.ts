@@ -48,7 +48,7 @@ function handle(event: KeyboardEvent, shortcuts: readonly Shortcut[], { go, step
 }
 
 /** Larger, smaller, or the default size. */
-export type FontStep = 1 | -1 | 0;
+type FontStep = 1 | -1 | 0;
 
 type Key = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'shiftKey' | 'altKey' | 'metaKey'>;
 

@@ -1,6 +1,7 @@
 import type { Terminal } from '@xterm/xterm';
 import { h } from '../ui/dom';
-import { icon, type IconName } from '../ui/icons';
+import { iconButton } from '../ui/icon_button';
+import { icon } from '../ui/icons';
 import type { Theme } from '../ui/theme';
 import { SEARCH_COLORS } from './colors';
 import type { Place } from './lines';
@@ -47,9 +48,9 @@ export class SearchBox {
 			keydown: (event: KeyboardEvent) => this.#onKey(event),
 		}, h('div', { class: 'search-field' }, icon('search'), this.#input, this.#count),
 		h('div', { class: 'search-buttons' }, this.#caseSensitive, this.#regex,
-			button('Previous match', 'up', () => this.#search.move(-1)),
-			button('Next match', 'down', () => this.#search.move(1)),
-			button('Close search', 'close', () => this.close())),
+			iconButton('Previous match', 'up', () => this.#search.move(-1)),
+			iconButton('Next match', 'down', () => this.#search.move(1)),
+			iconButton('Close search', 'close', () => this.close())),
 		this.#problem);
 	}
 
@@ -140,8 +141,4 @@ function describe({ count, index, busy }: SearchState): string {
 	if (busy)
 		return '…';
 	return count === 0 ? 'none' : index < 0 ? all : `${(index + 1).toLocaleString('en')} of ${all}`;
-}
-
-function button(label: string, name: IconName, click: () => void): HTMLElement {
-	return h('button', { type: 'button', class: 'icon-button', 'aria-label': label, title: label, click }, icon(name));
 }

@@ -1,6 +1,7 @@
 import type { Role } from '../net/wire';
 import { h, keepFocusOutside } from './dom';
-import { icon, type IconName } from './icons';
+import { iconButton } from './icon_button';
+import { icon } from './icons';
 import { ROLE_LABELS } from './presence';
 import type { Theme } from './theme';
 
@@ -27,15 +28,15 @@ export class TopBar {
 		this.#name = options.owner
 			? h('button', { type: 'button', class: 'session-title', title: 'Rename', click: options.rename })
 			: h('span', { class: 'session-title' });
-		const themeButton = button('Switch between dark and light', 'moon', () => options.theme.toggle());
-		const commands = button('Commands (Ctrl+Shift+E)', 'commands', options.commands);
+		const themeButton = iconButton('Switch between dark and light', 'moon', () => options.theme.toggle());
+		const commands = iconButton('Commands (Ctrl+Shift+E)', 'commands', options.commands);
 		for (const other of [themeButton, commands])
 			other.classList.add('in-palette');
 		const showTheme = () =>
 			themeButton.replaceChildren(icon(options.theme.name === 'dark' ? 'sun' : 'moon'));
 		options.theme.onChange(showTheme);
 		showTheme();
-		const menu = button('Sessions (Ctrl+Shift+B)', 'panel', options.toggleSidebar);
+		const menu = iconButton('Sessions (Ctrl+Shift+B)', 'panel', options.toggleSidebar);
 		menu.setAttribute('aria-controls', 'sidebar');
 		menu.classList.add('menu');
 		const share = h('button', {
@@ -45,10 +46,10 @@ export class TopBar {
 		this.element = h('header', { class: 'top-bar' },
 			options.owner && menu, h('h1', {}, this.#name), this.#role, h('span', { class: 'spring' }),
 			options.presence,
-			button('Command palette (Ctrl+Shift+P)', 'go', options.palette),
+			iconButton('Command palette (Ctrl+Shift+P)', 'go', options.palette),
 			commands,
-			button('Search the history (Ctrl+Shift+F)', 'search', options.search),
-			button('Read and select the text', 'text', options.read), themeButton,
+			iconButton('Search the history (Ctrl+Shift+F)', 'search', options.search),
+			iconButton('Read and select the text', 'text', options.read), themeButton,
 			options.owner && share);
 		keepFocusOutside(this.element);
 	}
@@ -65,9 +66,4 @@ export class TopBar {
 		this.#role.dataset['role'] = role;
 		this.#role.replaceChildren(icon(role === 'viewer' ? 'eye' : 'keyboard'), ROLE_LABELS[role]);
 	}
-}
-
-function button(label: string, name: IconName, click: () => void): HTMLButtonElement {
-	return h('button', { type: 'button', class: 'icon-button', 'aria-label': label, title: label, click },
-		icon(name));
 }

@@ -82,7 +82,7 @@ export class App {
 		},
 		close: (id) => this.#closePane(id),
 	});
-	#settings = new Settings();
+	#settings = new Settings(this.#disposed.signal);
 	#shortcuts: readonly Shortcut[];
 
 	constructor(options: AppOptions) {

@@ -52,12 +52,12 @@ export class Settings {
 	#values = parseSettings(recall('settings'));
 	#listeners = new Set<() => void>();
 
-	constructor() {
-		// Changed in another tab.
+	/** signal: when it is aborted, changes in other tabs are no longer followed. */
+	constructor(signal: AbortSignal) {
 		window.addEventListener('storage', ({ key }) => {
 			if (key === 'ringside.settings' || key === null)
 				this.#apply(parseSettings(recall('settings')));
-		});
+		}, { signal });
 	}
 
 	get values(): SettingValues {

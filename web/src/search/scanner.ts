@@ -21,6 +21,7 @@ export class Scanner {
 	#gone = 0; // rows that have left the buffer since the first search
 	#known: { readonly marker: IMarker; readonly row: number } | null = null; // shows how far rows have moved
 	#scan = 0; // number of the current scan
+	#complete = false;
 
 	/** pause: called every few milliseconds; lets the page do other things. */
 	constructor(terminal: Terminal, pause: () => Promise<void>, sliceMs = SLICE_MS) {
@@ -31,6 +32,11 @@ export class Scanner {
 
 	get gone(): number {
 		return this.#gone;
+	}
+
+	/** Whether all rows have been searched since the results were last forgotten. New rows may not have been. */
+	get complete(): boolean {
+		return this.#complete;
 	}
 
 	/** Forget all results, and stop. pattern: what the next scan looks for; null: nothing; none: the same again. */
@@ -59,6 +65,7 @@ export class Scanner {
 				return false;
 			row = Math.max(row, this.#gone);
 		}
+		this.#complete = true;
 		return true;
 	}
 
@@ -108,5 +115,6 @@ export class Scanner {
 		this.#known?.marker.dispose();
 		this.#known = null;
 		this.#next = this.#gone = 0;
+		this.#complete = false;
 	}
 }

@@ -82,8 +82,11 @@ export class TerminalSearch {
 			this.#steps += step;
 			return;
 		}
-		if (!this.#follow())
+		if (!this.#follow() || !this.#scanner.complete) {
+			this.#origin = this.#endOfView();
+			this.#steps = Math.max(0, step);
 			return;
+		}
 		const index = this.#current === null ? -1 : this.#scanner.results.indexOf(this.#current);
 		this.#select(index >= 0 ? index + step : this.#nearest(this.#endOfView()) + Math.max(0, step));
 	}
@@ -232,7 +235,7 @@ export class TerminalSearch {
 		const { results } = this.#scanner;
 		this.#options.changed({
 			count: results.count, index: this.#current === null ? -1 : results.indexOf(this.#current),
-			busy: this.#busy && this.#steps !== null, problem: null,
+			busy: this.#busy && !this.#scanner.complete, problem: null,
 		});
 	}
 

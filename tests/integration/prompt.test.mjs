@@ -49,7 +49,10 @@ for (const shell of ['bash', 'zsh', 'fish'])
 			assert.equal((await exec(server, 's', 'echo first')).output, 'first\n');
 			await drawn(server);
 			assert.deepEqual(await modes(server, 's'), before);
-			const lines = await rows(server, 's');
+			const lines = await until('the next prompt', async () => {
+				const shown = await rows(server, 's');
+				return shown.findLast((line) => line) === '$' && shown;
+			});
 			assert.deepEqual(lines.slice(lines.findLastIndex((line) => line) - 2).filter((line) => line), ['$ echo first', 'first', '$'], JSON.stringify([text, lines]));
 			// Keys have their usual form.
 			await server.api.call('POST', '/api/session/s/keys', { keys: ['Up'] });

@@ -5,8 +5,6 @@
 #include "shell/exec/shell_state.h"
 #include "shell/wait/internal.h"
 
-#include <sys/ioctl.h>
-
 #define PROMPT_RETRY_MAX_MS 50u
 
 static uint64_t later_of(uint64_t a, uint64_t b)
@@ -156,14 +154,6 @@ static bool has_passed(struct waits *h, const struct wait *w, uint64_t since, ui
 	return false;
 }
 
-/* Whether the terminal has output that the holder has not read yet. */
-static bool is_unread(const struct waits *h)
-{
-	const struct link *link = &h->pane->held.link;
-	int bytes = 0;
-	return h->pane->life.runs && ioctl(link->master_fd, FIONREAD, &bytes) == 0 && bytes > 0;
-}
-
 /* Whether the program waits for input or is stopped, or that cannot be seen. */
 static bool looks_ready(const struct waits *h, const struct pane_state *t)
 {
@@ -194,7 +184,8 @@ static bool is_ready(struct waits *h)
 		wait_look_later(h, h->ready_ms + WAIT_TRANSIT_MS);
 		return false;
 	}
-	if (!is_unread(h) && stream_head(&h->pane->held.link.ring.bytes) == wait_head(h))
+	bool unread = h->pane->life.runs && state_has_unread(h->pane);
+	if (!unread && stream_head(&h->pane->held.link.ring.bytes) == wait_head(h))
 		return true;
 	h->look_soon(h->user);
 	wait_look_later(h, h->now + WAIT_UNREAD_MS);

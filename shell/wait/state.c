@@ -166,8 +166,7 @@ static void read_screen(const struct pane *p, struct pane_state *t)
 	snprintf(t->title, sizeof t->title, "%s", g.title);
 }
 
-/* Whether the terminal has output that the holder has not read. */
-static bool is_unread(const struct pane *p)
+bool state_has_unread(const struct pane *p)
 {
 	int bytes = 0;
 	return ioctl(p->held.link.master_fd, FIONREAD, &bytes) == 0 && bytes > 0;
@@ -182,7 +181,7 @@ static bool is_coming(const struct pane *p)
 {
 	struct pollfd terminal = {.fd = p->held.link.master_fd, .events = POLLIN};
 	return poll(&terminal, 1, 0) > 0 || !foreground_is_sleeping(p->held.link.info.holder_pid) ||
-		is_unread(p);
+		state_has_unread(p);
 }
 
 static void read_foreground(const struct pane *p, struct executor *x, struct pane_state *t)
@@ -204,7 +203,7 @@ static void read_foreground(const struct pane *p, struct executor *x, struct pan
 		.alternate = t->alternate,
 		.begun = x->current && x->current->state == EXEC_RUNNING,
 		/* Marks of the shell and records may not have been followed, or may come. */
-		.behind = (shell && t->coming) || exec_is_behind(x) || is_unread(p),
+		.behind = (shell && t->coming) || exec_is_behind(x) || state_has_unread(p),
 		.fresh = p->typed_ms > 0 && now < p->typed_ms + STATE_FRESH_MS,
 		.quiet_ms = t->quiet_ms};
 	state_judge(&evidence, t);

@@ -77,6 +77,9 @@ const char *state_input_name(enum state_input input);
  */
 void pane_state(struct pane *p, struct executor *x, struct pane_state *ret_state);
 
+/* Whether the terminal of a running pane has output that its holder has not read. */
+bool state_has_unread(const struct pane *p);
+
 /* What state_judge() judges by. */
 struct state_evidence {
 	const struct foreground *foreground;

@@ -62,7 +62,7 @@ static void report_query(struct feed *f, uint64_t start, uint64_t end, bool stri
 static void reset_header(struct scan *s)
 {
 	s->hold = true;
-	s->asks = s->tokenizer.state == TOKENIZER_STRING;
+	s->asks = tokenizer_is_message(s->tokenizer.state);
 	s->judged = false;
 	s->names = ASKS_NAMES;
 	s->named = 0;
@@ -141,7 +141,7 @@ static void end_by_c1(struct feed *f, uint64_t at)
 static void abort_sequence(struct feed *f)
 {
 	struct scan *s = f->s;
-	if (s->muted || f->before == TOKENIZER_STRING)
+	if (s->muted || tokenizer_is_message(f->before))
 		report_query(f, s->start, s->offset, tokenizer_is_string(f->before), s->muted);
 	forget_sequence(s);
 }

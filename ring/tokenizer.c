@@ -37,8 +37,9 @@ static enum token feed_c1(struct tokenizer *t, uint32_t code)
 		return begin(t, TOKENIZER_DCS_ENTRY, TOKEN_BEGIN);
 	case 0x98:
 	case 0x9e:
-	case 0x9f:
 		return begin(t, TOKENIZER_STRING, TOKEN_BEGIN);
+	case 0x9f:
+		return begin(t, TOKENIZER_APC_ENTRY, TOKEN_BEGIN);
 	case 0x9b:
 		return begin(t, TOKENIZER_CSI_ENTRY, TOKEN_BEGIN);
 	case 0x9d:
@@ -101,8 +102,9 @@ static enum token feed_escape(struct tokenizer *t, uint8_t byte)
 		return begin(t, TOKENIZER_DCS_ENTRY, TOKEN_EXTEND);
 	case 'X':
 	case '^':
-	case '_':
 		return begin(t, TOKENIZER_STRING, TOKEN_EXTEND);
+	case '_':
+		return begin(t, TOKENIZER_APC_ENTRY, TOKEN_EXTEND);
 	default:
 		t->state = TOKENIZER_GROUND;
 		return TOKEN_ESCAPE;
@@ -156,6 +158,10 @@ static enum token feed_printable(struct tokenizer *t, uint8_t byte)
 	case TOKENIZER_OSC:
 	case TOKENIZER_DCS_DATA:
 		return TOKEN_PUT;
+	case TOKENIZER_APC_ENTRY:
+		if (byte >= 0x30)
+			t->state = TOKENIZER_APC_DATA;
+		return TOKEN_NONE;
 	default:
 		return TOKEN_NONE;
 	}
@@ -179,6 +185,7 @@ enum token tokenizer_feed_character(struct tokenizer *t, uint32_t code, unsigned
 		return TOKEN_PUT;
 	case TOKENIZER_CSI_IGNORE:
 	case TOKENIZER_DCS_IGNORE:
+	case TOKENIZER_APC_DATA:
 		return TOKEN_NONE;
 	default:
 		to_ground(t, TOKENIZER_ABORTED);

@@ -4,7 +4,7 @@
  *
  * As in xterm.js, C1 controls come only as UTF-8 (U+0080 to U+009F), invalid UTF-8 and U+FEFF are dropped, an OSC or
  * DCS takes effect at the ESC of its terminator, and a character in an escape, a control sequence, the header of a DCS or
- * a SOS, PM or APC aborts it.
+ * APC, or a SOS or PM aborts it.
  *
  * Pure, and of constant size: strings are not collected here.
  */
@@ -21,7 +21,9 @@ enum tokenizer_state {
 	TOKENIZER_CSI_PARAM,
 	TOKENIZER_CSI_INTERMEDIATE,
 	TOKENIZER_CSI_IGNORE, /* malformed: without effect, up to its final byte */
-	TOKENIZER_STRING,     /* SOS, PM, APC. This and all that follow are strings */
+	TOKENIZER_STRING,     /* SOS, PM. This and all that follow are strings */
+	TOKENIZER_APC_ENTRY,  /* up to the first byte that is neither an intermediate nor a control */
+	TOKENIZER_APC_DATA,
 	TOKENIZER_DCS_ENTRY,  /* this and the next three are in the order of those of CSI */
 	TOKENIZER_DCS_PARAM,
 	TOKENIZER_DCS_INTERMEDIATE,
@@ -75,6 +77,12 @@ enum token tokenizer_feed_character(struct tokenizer *t, uint32_t code, unsigned
 static inline bool tokenizer_is_string(enum tokenizer_state state)
 {
 	return state >= TOKENIZER_STRING;
+}
+
+/* Whether a state is inside a SOS, PM or APC. */
+static inline bool tokenizer_is_message(enum tokenizer_state state)
+{
+	return state >= TOKENIZER_STRING && state <= TOKENIZER_APC_DATA;
 }
 
 /* Whether a state is inside the data of an OSC or DCS. */

@@ -411,7 +411,6 @@ void screen_use_alternate(struct screen *s)
 	b->y = s->primary.y;
 	s->active = b;
 	b->moved = s->version;
-	s->modes.kitty_flags = b->kitty.flags;
 	screen_add_work(s, s->rows / 8 + s->cols);
 }
 
@@ -425,5 +424,4 @@ void screen_use_primary(struct screen *s)
 	s->active = &s->primary;
 	screen_add_work(s, s->rows / 8);
 	s->primary.moved = s->version;
-	s->modes.kitty_flags = s->primary.kitty.flags;
 }

@@ -394,7 +394,7 @@ bool screen_bulk_can_begin(const struct screen *s)
 {
 	const struct buffer *b = s->active;
 	return s->parser.offset >= s->bulk_at && b == &s->primary && b->x == 0 && b->top == 0 &&
-		b->bottom == s->rows - 1 && b->y == b->bottom && s->charsets.current == 'B' &&
+		b->bottom == s->rows - 1 && b->y == b->bottom && screen_charset(s) == 'B' &&
 		s->modes.wraparound && !s->modes.insert && !s->modes.graphemes &&
 		parser_is_ground(&s->parser);
 }

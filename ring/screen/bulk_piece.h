@@ -93,7 +93,7 @@ static inline unsigned piece_read_high(const uint8_t *at, const uint8_t *end, un
 		if (!utf8_is_continuation(at[i]))
 			return 0;
 	utf8_read(at, &code);
-	if (!utf8_is_character(code, size) || code < 0xa0 || code == 0xfeff)
+	if (!utf8_is_character(code, size) || code < 0xa0 || code == 0xad || code == 0xfeff)
 		return 0;
 	*ret_width = width_of(code);
 	return size;

@@ -2,6 +2,8 @@
 #include "ring/screen/grid/charset.h"
 #include "ring/screen/screen_internal.h"
 
+#include <string.h>
+
 #define IND 0x84
 #define NEL 0x85
 #define HTS 0x88
@@ -34,7 +36,9 @@ void screen_save_cursor(struct screen *s)
 		.fg = s->pen.fg,
 		.bg = s->pen.bg,
 		.flags = s->pen.flags,
-		.charset = s->charsets.current};
+		.origin = s->modes.origin,
+		.wraparound = s->modes.wraparound,
+		.charsets = s->charsets};
 }
 
 void screen_restore_cursor(struct screen *s)
@@ -47,7 +51,12 @@ void screen_restore_cursor(struct screen *s)
 	s->pen.bg = b->saved.bg;
 	s->pen.flags = b->saved.flags;
 	s->pen_changed = true;
-	s->charsets.current = b->saved.charset;
+	memcpy(s->charsets.g, b->saved.charsets.g, b->saved.charsets.designated);
+	if (s->charsets.designated < b->saved.charsets.designated)
+		s->charsets.designated = b->saved.charsets.designated;
+	s->charsets.level = b->saved.charsets.level;
+	s->modes.origin = b->saved.origin;
+	s->modes.wraparound = b->saved.wraparound;
 	screen_clamp_cursor(s, s->cols - 1);
 }
 
@@ -139,14 +148,13 @@ static void backspace(struct screen *s)
 static void invoke(struct screen *s, uint8_t level)
 {
 	s->charsets.level = level;
-	s->charsets.current = s->charsets.g[level];
 }
 
-static void designate(struct screen *s, unsigned g, uint8_t final)
+static void designate(struct screen *s, uint8_t g, uint8_t final)
 {
 	s->charsets.g[g] = final;
-	if (s->charsets.level == g)
-		s->charsets.current = final;
+	if (s->charsets.designated <= g)
+		s->charsets.designated = g + 1;
 }
 
 static void execute_control(struct screen *s, uint8_t code)

@@ -207,6 +207,7 @@ bool screen_edit(struct screen *s, uint32_t id, const struct params *a)
 		screen_shift(s, b->top, b->bottom, shift_of(n), screen_blank(s));
 		break;
 	case 'T':
+	case '^':
 		/* Unlike elsewhere, lines that come in at the top have the default background. */
 		screen_shift(s, b->top, b->bottom, -shift_of(n), (struct cell){0});
 		break;

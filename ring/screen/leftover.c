@@ -12,7 +12,7 @@ static unsigned flag(bool set, enum leftover which)
 
 static bool has_charset(const struct screen *s)
 {
-	return s->charsets.current != 'B' || s->charsets.level != 0 || s->charsets.g[0] != 'B';
+	return screen_charset(s) != 'B' || s->charsets.level != 0 || s->charsets.g[0] != 'B';
 }
 
 unsigned leftover_find(const struct screen *s)
@@ -21,15 +21,19 @@ unsigned leftover_find(const struct screen *s)
 	const struct screen_modes *m = &s->modes;
 	const struct buffer *b = s->active;
 	bool drawn = !style_equals(&s->pen, &plain) && !style_equals(&s->pen, &s->prompt_pen);
+	/* Leaving the alternate screen restores these two from what was saved before. */
+	bool alternate = screen_is_alternate(s);
+	bool origin = alternate ? s->primary.saved.origin : m->origin;
+	bool wraparound = m->wraparound && (!alternate || s->primary.saved.wraparound);
 	return flag(m->mouse != MOUSE_NONE || m->mouse_encoding != MOUSE_DEFAULT, LEFTOVER_MOUSE) |
 		flag(m->focus || m->color_scheme || m->synchronized_output, LEFTOVER_REPORTS) |
 		flag(m->application_cursor || m->application_keypad || m->modify_other_keys ||
-				m->kitty_flags || s->primary.kitty.flags,
+				m->kitty_flags || (alternate && s->primary.kitty.flags),
 			LEFTOVER_KEYS) |
 		flag(drawn || has_charset(s), LEFTOVER_PEN) |
-		flag(m->insert || !m->wraparound || m->cursor_hidden, LEFTOVER_TEXT) |
+		flag(m->insert || !wraparound || m->cursor_hidden, LEFTOVER_TEXT) |
 		flag(b->top != 0 || b->bottom != s->rows - 1, LEFTOVER_REGION) |
-		flag(m->origin, LEFTOVER_ORIGIN) | flag(screen_is_alternate(s), LEFTOVER_ALTERNATE);
+		flag(origin, LEFTOVER_ORIGIN) | flag(alternate, LEFTOVER_ALTERNATE);
 }
 
 size_t leftover_undo(unsigned leftovers, unsigned row, char ret_bytes[LEFTOVER_UNDO_MAX])
@@ -55,8 +59,7 @@ size_t leftover_undo(unsigned leftovers, unsigned row, char ret_bytes[LEFTOVER_U
 		if (leftovers & undo[i].which)
 			for (const char *at = undo[i].bytes; *at; at++)
 				ret_bytes[length++] = *at;
-	/* Leaving the alternate screen resets origin mode already. */
-	if ((leftovers & LEFTOVER_ORIGIN) && !(leftovers & LEFTOVER_ALTERNATE))
+	if (leftovers & LEFTOVER_ORIGIN)
 		snprintf(place, sizeof place, "\033[?6l\033[%u;1H", row);
 	for (const char *at = place; *at; at++)
 		ret_bytes[length++] = *at;

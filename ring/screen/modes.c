@@ -23,11 +23,15 @@ static void set_mouse_encoding(struct screen *s, enum mouse_encoding encoding, b
 	s->modes.mouse_encoding = on ? encoding : MOUSE_DEFAULT;
 }
 
-/* ?47, ?1047, ?1049 */
+/* ?47, ?1047, ?1049. The flags are exchanged even if the buffer is in use already, as in xterm.js. */
 static void set_alternate(struct screen *s, int mode, bool on)
 {
+	struct kitty_stack *from = on ? &s->primary.kitty : &s->alternate.kitty,
+			   *to = on ? &s->alternate.kitty : &s->primary.kitty;
 	if (on && mode == 1049)
 		screen_save_cursor(s);
+	from->flags = s->modes.kitty_flags;
+	s->modes.kitty_flags = to->flags;
 	if (on)
 		screen_use_alternate(s);
 	else
@@ -46,7 +50,7 @@ static void set_private_mode(struct screen *s, int mode, bool on)
 	case 2: /* DECANM: ANSI mode resets the charsets */
 		if (on) {
 			memset(s->charsets.g, 'B', sizeof s->charsets.g);
-			s->charsets.current = 'B';
+			s->charsets.designated = sizeof s->charsets.g;
 		}
 		break;
 	case 6:
@@ -58,10 +62,6 @@ static void set_private_mode(struct screen *s, int mode, bool on)
 		break;
 	case 9:
 		set_mouse(s, MOUSE_X10, on);
-		break;
-	case 12:
-		m->cursor_blink = on;
-		s->blink_set = true;
 		break;
 	case 25:
 		m->cursor_hidden = !on;
@@ -135,46 +135,48 @@ void screen_soft_reset(struct screen *s)
 	s->modes = (struct screen_modes){
 		.wraparound = true,
 		.newline = old.newline,
-		.cursor_blink = old.cursor_blink,
 		.mouse = old.mouse,
 		.mouse_encoding = old.mouse_encoding,
 		.modify_other_keys = old.modify_other_keys,
-		.kitty_flags = old.kitty_flags,
 		.graphemes = old.graphemes,
 	};
 	b->top = 0;
 	b->bottom = s->rows - 1;
 	s->pen = (struct style){0};
 	s->pen_changed = true;
-	s->charsets = (struct charsets){.g = {'B', 'B', 'B', 'B'}, .current = 'B'};
-	b->saved = (struct saved_cursor){.y = screen_base(s), .charset = 'B'};
+	s->charsets = screen_charsets;
+	s->primary.kitty = s->alternate.kitty = (struct kitty_stack){0};
+	/* xterm.js keeps the rest of what DECSC saved. */
+	b->saved.x = 0;
+	b->saved.y = screen_base(s);
+	b->saved.fg = b->saved.bg = 0;
+	b->saved.flags = 0;
 }
 
 /* sw.kovidgoyal.net/kitty/keyboard-protocol: = sets, > pushes, < pops. */
 void screen_kitty(struct screen *s, uint32_t id, const struct params *a)
 {
 	struct kitty_stack *k = &s->active->kitty;
-	uint8_t flags = (uint8_t)(screen_param(a, 0) & 0x1f);
+	uint8_t *current = &s->modes.kitty_flags, flags = (uint8_t)(screen_param(a, 0) & 0x1f);
 	switch (id >> 8) {
 	case '=':
-		if (screen_param(a, 1) == 2)
-			k->flags |= flags;
+		if (screen_param_or_one(a, 1) == 1)
+			*current = flags;
+		else if (screen_param(a, 1) == 2)
+			*current |= flags;
 		else if (screen_param(a, 1) == 3)
-			k->flags &= (uint8_t)~flags;
-		else
-			k->flags = flags;
+			*current &= (uint8_t)~flags;
 		break;
 	case '>':
 		if (k->count == SCREEN_KITTY_MAX)
 			memmove(k->saved, k->saved + 1, --k->count);
-		k->saved[k->count++] = k->flags;
-		k->flags = flags;
+		k->saved[k->count++] = *current;
+		*current = flags;
 		break;
 	default:
 		for (unsigned n = screen_param_or_one(a, 0); n > 0 && k->count > 0; n--)
-			k->flags = k->saved[--k->count];
-		if (screen_param_or_one(a, 0) > SCREEN_KITTY_MAX)
-			k->flags = 0;
+			*current = k->saved[--k->count];
+		if (k->count == 0) /* even after the oldest entry */
+			*current = 0;
 	}
-	s->modes.kitty_flags = k->flags;
 }

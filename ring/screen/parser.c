@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define ESC 0x1b
+#define ST 0x9c
 
 void parser_init(struct parser *p, const struct parser_ops *ops, void *user, uint64_t offset)
 {
@@ -93,6 +94,8 @@ static void end_sequence(struct parser *p, enum tokenizer_state before)
 		parser_end_osc(p);
 	else if (terminated && before == TOKENIZER_DCS_DATA)
 		parser_end_dcs(p);
+	else if (before == TOKENIZER_APC_DATA && p->tokenizer.code == ST) /* no mark joins what was before */
+		p->ops->control(p->user, ST);
 	if (tokenizer_is_data(before))
 		parser_string_release(p);
 }

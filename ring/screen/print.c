@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define BEHIND_EDGE (2 * SCREEN_SIDE_MAX)
+#define SOFT_HYPHEN 0xad
 /* After this many repetitions one by one, further ones repeat the same pattern. */
 #define REPEAT_SLOWLY 64u
 
@@ -166,8 +167,12 @@ static void print(struct screen *s, uint32_t code, uint64_t offset)
 	struct line *line = screen_touch(s, b->y);
 	unsigned width;
 	begin_run(s, line);
-	if (code < 0x7f && s->charsets.current != 'B')
-		code = charset_map(s->charsets.current, code);
+	if (code == SOFT_HYPHEN) { /* no cell, and a mark still joins the character before it */
+		end_run(s, line);
+		return;
+	}
+	if (code < 0x7f && screen_charset(s) != 'B')
+		code = charset_map(screen_charset(s), code);
 	screen_add_work(s, 1);
 	if (s->modes.graphemes ? print_joined(s, &line, code, offset, &width)
 			       : print_mark(s, line, code, &width)) {
@@ -220,7 +225,7 @@ void screen_print_ascii(void *user, const uint8_t *ascii, size_t length)
 {
 	struct screen *s = user;
 	bool joins = s->modes.graphemes && behind_cursor(s, ascii[0]).joins;
-	if (s->charsets.current != 'B' || s->modes.insert || joins) {
+	if (screen_charset(s) != 'B' || s->modes.insert || joins) {
 		for (size_t i = 0; i < length; i++)
 			print(s, ascii[i], s->parser.offset - (length - i));
 		return;

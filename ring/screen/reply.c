@@ -72,7 +72,7 @@ static int private_mode(const struct screen *s, int mode)
 	case 8:
 		return ALWAYS;
 	case 12:
-		return set_or_not(m->cursor_blink);
+		return set_or_not(m->cursor_style % 2 == 1);
 	case 25:
 		return set_or_not(!m->cursor_hidden);
 	case 45:

@@ -81,18 +81,33 @@ static void copy_line(struct line *to, struct flow_line *at)
 		packed_unpack_to(at->packed, to);
 }
 
+/* A line has been cut, perhaps in a wide character: xterm.js blanks the half that is left. */
+static void blank_half(struct line *line, unsigned cols)
+{
+	if (cell_width(line->cells[cols - 1]) == 2)
+		line_put(line, cols - 1, (struct cell){0});
+}
+
+/* Whether a packed line fits and does not end in half a wide character, for which `odd` is set. */
+static bool fits(const struct packed *p, unsigned cols, bool narrowed)
+{
+	return p->extent < cols || (p->extent == cols && !(narrowed && p->odd));
+}
+
 /* Return the lines above the screen to the scrollback, still packed if they fit. */
-static void restore_scrollback(struct screen *s, struct flow *f)
+static void restore_scrollback(struct screen *s, struct flow *f, bool narrowed)
 {
 	struct line *line = f->base > 0 ? line_create(s->cols) : NULL;
 	f->failed |= f->base > 0 && !line;
 	for (size_t i = 0; line && i < f->base; i++) {
 		struct flow_line *at = &f->lines[i];
-		if (at->packed && at->packed->extent <= s->cols) {
+		if (at->packed && fits(at->packed, s->cols, narrowed)) {
 			f->failed |= !scrollback_put(&s->scrollback, at->packed);
 		} else {
 			line_fill(line, (struct cell){0});
 			copy_line(line, at);
+			if (narrowed)
+				blank_half(line, s->cols);
 			f->failed |= !scrollback_push(&s->scrollback, line);
 		}
 		flow_drop(at);
@@ -101,7 +116,8 @@ static void restore_scrollback(struct screen *s, struct flow *f)
 }
 
 /* Return the last lines to the screen. fresh: blank rows, which become the screen's. */
-static void restore_rows(struct screen *s, const struct flow *f, struct buffer *fresh)
+static void restore_rows(
+	struct screen *s, const struct flow *f, struct buffer *fresh, bool narrowed)
 {
 	struct buffer *b = &s->primary;
 	b->rows = fresh->rows;
@@ -110,6 +126,8 @@ static void restore_rows(struct screen *s, const struct flow *f, struct buffer *
 	for (unsigned y = 0; y < s->rows; y++) {
 		if (f->base + y < f->count)
 			copy_line(b->rows[y], &f->lines[f->base + y]);
+		if (narrowed)
+			blank_half(b->rows[y], s->cols);
 		b->rows[y]->version = s->version;
 	}
 }
@@ -140,9 +158,9 @@ static int resize_primary(
 		f.base = f.count;
 	markers_flow(s, &f, dropped);
 	dropped = s->scrollback.dropped;
-	restore_scrollback(s, &f);
+	restore_scrollback(s, &f, s->cols < old_cols);
 	s->scrollback.dropped = dropped;
-	restore_rows(s, &f, fresh);
+	restore_rows(s, &f, fresh, s->cols < old_cols);
 	flow_finish(&f);
 	scrollback_finish(&old);
 	b->y = f.y < s->rows ? f.y : s->rows - 1;
@@ -161,6 +179,8 @@ static void keep_row(struct line **fresh, struct line **row, bool wider)
 {
 	if (wider) {
 		line_copy(*fresh, *row);
+		if ((*row)->length > (*fresh)->length)
+			blank_half(*fresh, (*fresh)->length);
 		return;
 	}
 	struct line *blank = *fresh;

@@ -38,6 +38,11 @@ bool screen_unicode_parse(const char *name, enum screen_unicode *ret_unicode)
 	return false;
 }
 
+const struct charsets screen_charsets = {.g = {'B', 'B', 'B', 'B'}};
+
+const struct saved_cursor screen_unsaved = {
+	.wraparound = true, .charsets = {.g = {'B', 'B', 'B', 'B'}}};
+
 static unsigned clamp(unsigned side, unsigned min)
 {
 	return side < min ? min : side > SCREEN_SIDE_MAX ? SCREEN_SIDE_MAX : side;
@@ -50,12 +55,11 @@ static void set_defaults(struct screen *s)
 	s->modes = (struct screen_modes){
 		.wraparound = true,
 		.newline = old.newline,
-		.cursor_blink = old.cursor_blink,
 		.cursor_hidden = old.cursor_hidden,
 		.graphemes = s->unicode == SCREEN_UNICODE_GRAPHEMES,
 	};
 	s->had_graphemes = s->modes.graphemes;
-	s->charsets = (struct charsets){.g = {'B', 'B', 'B', 'B'}, .current = 'B'};
+	s->charsets = screen_charsets;
 	s->pen = (struct style){0};
 	s->pen_changed = true;
 	s->join = 0;
@@ -63,7 +67,7 @@ static void set_defaults(struct screen *s)
 
 static void init_buffer(struct buffer *b, unsigned rows, unsigned cols)
 {
-	b->saved = (struct saved_cursor){.charset = 'B'};
+	b->saved = screen_unsaved;
 	b->kitty = (struct kitty_stack){0};
 	buffer_empty(b, rows, cols);
 }

@@ -20,7 +20,7 @@
 #define SCREEN_TITLE_MAX 4096u /* bytes of a title; longer ones are cut */
 #define SCREEN_CWD_MAX 4096u
 #define SCREEN_TITLES_MAX 10u  /* entries of each title stack */
-#define SCREEN_KITTY_MAX 32u   /* entries of each stack of kitty keyboard flags */
+#define SCREEN_KITTY_MAX 16u   /* entries of each stack of kitty keyboard flags */
 #define SCREEN_LINK_MAX 8192u  /* bytes of an id and a URI together; longer links are ignored */
 #define SCREEN_CLUSTER_MAX 32u /* code points of a cell; more are dropped */
 
@@ -102,7 +102,6 @@ struct screen_modes {
 	bool insert;               /* IRM, 4 */
 	bool newline;              /* LNM, 20; a reset leaves it, as in xterm.js */
 	bool cursor_hidden;        /* DECTCEM, ?25 */
-	bool cursor_blink;         /* ?12; a reset leaves it */
 	bool bracketed_paste;      /* ?2004 */
 	bool focus;                /* ?1004 */
 	bool synchronized_output;  /* ?2026 */
@@ -110,7 +109,7 @@ struct screen_modes {
 	bool color_scheme;         /* ?2031 */
 	uint8_t cursor_style;      /* DECSCUSR: 0 to 6 */
 	uint8_t modify_other_keys; /* XTMODKEYS 4 */
-	uint8_t kitty_flags;       /* those of the active buffer */
+	uint8_t kitty_flags;       /* of the kitty keyboard protocol, in use now */
 	enum mouse_protocol mouse;
 	enum mouse_encoding mouse_encoding;
 };

@@ -16,18 +16,26 @@
 #define SCREEN_INTERN_BYTES ((size_t)16 << 20) /* limit of each of the three */
 #define PALETTE_SIZE 256u
 
+/* Charset state. Charsets are identified by their final byte; 'B' is ASCII. */
+struct charsets {
+	uint8_t g[4];
+	uint8_t level;      /* which of g is in use */
+	uint8_t designated; /* slots of g up to the last one that was designated since a reset */
+};
+
 /* State saved by DECSC. y counts from the oldest line of the scrollback, as in xterm.js. */
 struct saved_cursor {
 	unsigned x;
 	int64_t y;
 	uint32_t fg, bg;
 	uint16_t flags;
-	uint8_t charset;
+	bool origin, wraparound;
+	struct charsets charsets; /* DECRC restores only the slots that had been designated */
 };
 
 /* Stack of kitty keyboard flags. */
 struct kitty_stack {
-	uint8_t flags; /* current flags */
+	uint8_t flags; /* what a switch to this buffer makes the current flags */
 	uint8_t count;
 	uint8_t saved[SCREEN_KITTY_MAX];
 };
@@ -56,13 +64,6 @@ static inline struct line *buffer_row(const struct buffer *b, unsigned y)
 {
 	return *buffer_slot(b, y);
 }
-
-/* Charset state. Charsets are identified by their final byte; 'B' is ASCII. */
-struct charsets {
-	uint8_t g[4];
-	uint8_t level;   /* which of g is invoked */
-	uint8_t current; /* in use: g[level], or what DECRC restored */
-};
 
 /* Titles saved by XTWINOPS 22, newest last. */
 struct title_stack {
@@ -110,7 +111,6 @@ struct screen {
 	struct style prompt_pen; /* pen at the end of the last prompt */
 	struct charsets charsets;
 	struct screen_modes modes;
-	bool blink_set;    /* ?12 has been set or reset; otherwise the viewer decides */
 	unsigned join;     /* width of the character that a mark would join; 0: none */
 	uint8_t join_kind; /* with clusters: kind of its last character, see struct grapheme */
 	enum screen_unicode unicode; /* mode after a reset */
@@ -173,6 +173,12 @@ static inline uint32_t screen_pen_style(struct screen *s)
 	if (s->pen_changed)
 		screen_find_pen(s);
 	return s->pen_style;
+}
+
+/* The charset in use. */
+static inline uint8_t screen_charset(const struct screen *s)
+{
+	return s->charsets.g[s->charsets.level];
 }
 
 /* An empty cell in the pen's style. */
@@ -354,6 +360,12 @@ void screen_soft_reset(struct screen *s);
 
 /* Set, push or pop kitty keyboard flags: CSI = u, CSI > u, CSI < u. In modes.c. */
 void screen_kitty(struct screen *s, uint32_t id, const struct params *a);
+
+/* The initial charsets. In screen.c. */
+extern const struct charsets screen_charsets;
+
+/* What DECRC restores if nothing has been saved. In screen.c. */
+extern const struct saved_cursor screen_unsaved;
 
 /* Erasing, inserting, deleting. Returns false if it is another sequence. In edit.c. */
 bool screen_edit(struct screen *s, uint32_t id, const struct params *a);

@@ -141,6 +141,12 @@ static void set_attribute(struct screen *s, int p)
 	case 55:
 		flag(s, STYLE_OVERLINE, p == 53);
 		break;
+	case 221: /* kitty's: bold and faint apart */
+		flag(s, STYLE_BOLD, false);
+		break;
+	case 222:
+		flag(s, STYLE_DIM, false);
+		break;
 	case 59:
 		s->pen.underline_color = COLOR_RGB | COLOR_VALUE; /* as in xterm.js */
 		update_extended(s);

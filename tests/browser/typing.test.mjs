@@ -124,3 +124,35 @@ scenario('keys typed during a short interruption, or into a session that is bein
 	});
 	await shows(page, /^early-42$/m);
 });
+
+scenario('keys are encoded as the program requests, and the page keeps its other modes', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	const page = await open(server);
+	await server.untilPrompt('main');
+	await page.getByTestId('terminal').click();
+	/* Runs a command that waits for so many bytes in raw mode, presses keys, and returns the bytes as od prints them. */
+	let asked = 0;
+	const read = async (setUp, count, ...keys) => {
+		asked++;
+		await page.keyboard.type(`(stty raw -echo; printf '${setUp}go${asked}\\r\\n'; head -c ${count} | od -An -c -w99; stty sane; printf '\\e[<9u\\n'; echo o"k${asked}")`);
+		await page.keyboard.press('Enter');
+		await shows(page, new RegExp(`^go${asked}$`, 'm'));
+		for (const key of keys)
+			await page.keyboard.press(key);
+		await shows(page, new RegExp(`^ok${asked}$`, 'm'));
+		return (await text(page)).split(`\ngo${asked}\n`)[1].split('\n')[0].replaceAll(' ', '');
+	};
+	assert.equal(await read('', 1, 'Shift+Enter'), '\\r');
+	assert.equal(await read('\\e[>1u', 7, 'Shift+Enter'), '033[13;2u');
+	assert.equal(await read('\\e[>3u', 11, 'x'), 'x033[120;1:3u', 'with the release of the key');
+	assert.equal(await read('', 1, 'Shift+Enter'), '\\r', 'the command before has ended the mode');
+	await page.keyboard.type(String.raw`printf '\e]2;first\a\e[22;2t\e]2;second\a\e[23;2t\e[?2026h'; read -rsn1; printf '\e[?2026l'`);
+	await page.keyboard.press('Enter');
+	const modes = () => page.evaluate(() => {
+		const { terminal } = window.ringside;
+		return `${terminal._core._inputHandler._windowTitle} ${terminal.modes.synchronizedOutputMode}`;
+	});
+	await until('the frame is held back', async () => await modes() === 'first true');
+	await page.keyboard.press('q');
+	await until('it is shown', async () => (await modes()).endsWith('false'));
+});

@@ -147,13 +147,13 @@ static bool selects_charset(const struct screen *s, const struct piece *t)
 
 static bool is_in_charset(const struct screen *s, const struct piece *t)
 {
-	return t->kind == PIECE_TEXT && s->charsets.current != 'B';
+	return t->kind == PIECE_TEXT && screen_charset(s) != 'B';
 }
 
 static void put_mapped(struct second *v, const struct screen *s, const struct piece *t)
 {
 	for (size_t i = 0; i < t->length; i++) {
-		uint32_t code = compare_stand_in(charset_map(s->charsets.current, t->bytes[i]));
+		uint32_t code = compare_stand_in(charset_map(screen_charset(s), t->bytes[i]));
 		second_put(v, &code, 1);
 	}
 }

@@ -72,7 +72,7 @@ void survive_put_repeated(struct second *v, const struct screen *s, const struct
 	unsigned n = screen_param_or_one(&t->params, 0), count = last_cell(s, codes);
 	/* In a charset other than ASCII they have been mapped once already. */
 	for (unsigned i = 0; i < count; i++)
-		codes[i] = compare_stand_in(charset_map(s->charsets.current, codes[i]));
+		codes[i] = compare_stand_in(charset_map(screen_charset(s), codes[i]));
 	for (unsigned i = 0; count > 0 && i < n && i < REPEATED_MAX; i++)
 		second_put(v, codes, count);
 }

@@ -94,8 +94,9 @@ function scan(outputs) {
 const states = [
 	['GROUND', ''], ['ESCAPE', '\x1b'], ['ESCAPE_INTERMEDIATE', '\x1b('], ['CSI_ENTRY', '\x1b['],
 	['CSI_PARAM', '\x1b[1'], ['CSI_INTERMEDIATE', '\x1b[1$'], ['CSI_IGNORE', '\x1b[1?'],
-	['SOS_PM_APC_STRING', '\x1b_'], ['OSC_STRING', '\x1b]'], ['DCS_ENTRY', '\x1bP'], ['DCS_PARAM', '\x1bP1'],
+	['SOS_PM_STRING', '\x1bX'], ['OSC_STRING', '\x1b]'], ['DCS_ENTRY', '\x1bP'], ['DCS_PARAM', '\x1bP1'],
 	['DCS_IGNORE', '\x1bP1?'], ['DCS_INTERMEDIATE', '\x1bP$'], ['DCS_PASSTHROUGH', '\x1bP$q'],
+	['APC_ENTRY', '\x1b_'], ['APC_INTERMEDIATE', '\x1b_$'], ['APC_PASSTHROUGH', '\x1b_G'],
 ].map(([name, way], state) => ({ name, way: bytes(way), state }));
 
 /** Every ASCII byte, every C1 control, and characters of all lengths: complete, cut and invalid. */

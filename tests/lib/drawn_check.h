@@ -35,11 +35,18 @@ static inline void drawn_check_line(const struct screen *s, const struct line *l
 		DRAWN_CHECK(cell_is_untouched(line->cells[x]));
 }
 
+static inline void drawn_check_charsets(const struct charsets *c)
+{
+	DRAWN_CHECK(c->level < 4 && c->designated <= 4);
+	for (unsigned i = 0; i < 4; i++)
+		DRAWN_CHECK(charset_exists(c->g[i]) && (i < c->designated || c->g[i] == 'B'));
+}
+
 static inline void drawn_check_buffer(const struct screen *s, const struct buffer *b)
 {
 	DRAWN_CHECK(b->top <= b->bottom && b->bottom < s->rows);
 	DRAWN_CHECK(b->saved.x <= 2 * SCREEN_SIDE_MAX);
-	DRAWN_CHECK(charset_exists(b->saved.charset));
+	drawn_check_charsets(&b->saved.charsets);
 	DRAWN_CHECK(b->kitty.count <= SCREEN_KITTY_MAX && b->kitty.flags < 32);
 	DRAWN_CHECK(b->moved <= s->version);
 	if (!b->rows)
@@ -109,8 +116,8 @@ static inline void drawn_check(const struct drawn *d)
 	DRAWN_CHECK(s->pen.link == 0 || intern_get(&s->links, s->pen.link, NULL));
 	DRAWN_CHECK(s->pen_changed || drawn_style(s, s->pen_style));
 	DRAWN_CHECK(s->pen_changed || drawn_style(s, s->erase_style));
-	DRAWN_CHECK(s->modes.cursor_style <= 6 && s->modes.kitty_flags == s->active->kitty.flags);
-	DRAWN_CHECK(s->charsets.level < 4 && charset_exists(s->charsets.current));
+	DRAWN_CHECK(s->modes.cursor_style <= 6 && s->modes.kitty_flags < 32);
+	drawn_check_charsets(&s->charsets);
 	DRAWN_CHECK(s->titles.count <= SCREEN_TITLES_MAX && s->icons.count <= SCREEN_TITLES_MAX);
 	drawn_check_text(s->title, SCREEN_TITLE_MAX);
 	drawn_check_text(s->icon, SCREEN_TITLE_MAX);

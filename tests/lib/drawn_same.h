@@ -175,7 +175,9 @@ static inline void drawn_same_saved(const struct saved_cursor *x, const struct s
 {
 	DRAWN_CHECK(x->x == y->x && x->y == y->y);
 	DRAWN_CHECK(x->fg == y->fg && x->bg == y->bg && x->flags == y->flags);
-	DRAWN_CHECK(x->charset == y->charset);
+	DRAWN_CHECK(x->origin == y->origin && x->wraparound == y->wraparound);
+	DRAWN_CHECK(memcmp(x->charsets.g, y->charsets.g, sizeof x->charsets.g) == 0);
+	DRAWN_CHECK(x->charsets.level == y->charsets.level);
 }
 
 static inline void drawn_same_strings(const struct screen *a, const struct screen *b)
@@ -222,7 +224,6 @@ static inline void drawn_expect_same(const struct drawn *left, const struct draw
 	DRAWN_CHECK(memcmp(&a->charsets, &b->charsets, sizeof a->charsets) == 0);
 	DRAWN_CHECK(a->modes.synchronized_output == b->modes.synchronized_output);
 	DRAWN_CHECK(a->join == b->join && a->next_link == b->next_link);
-	DRAWN_CHECK(a->modes.cursor_blink == b->modes.cursor_blink);
 	drawn_same_modes(&a->modes, &b->modes);
 	drawn_same_palette(&a->palette, &b->palette);
 	drawn_same_strings(a, b);

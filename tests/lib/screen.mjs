@@ -13,8 +13,11 @@ import { followClusters, GRAPHEMES } from './graphemes.mjs';
 const BUILD = process.env.RINGSIDE_BIN ?? fileURLToPath(new URL('../../build', import.meta.url));
 const DRIVER = process.env.SCREEN_DRIVER ?? path.join(BUILD, 'tests/screen_driver');
 const SIDE_MIN = 2;
+const ESC = 0x1b;
+const DEL = 0x7f;
 const TITLE_MAX = 4096; // bytes
 const CLUSTER_MAX = 32; // characters of a cell
+const KITTY = 0x1f; // flags of the kitty keyboard protocol that exist; the server keeps no others
 
 /** Our screen, in its own process. */
 export class Ours {
@@ -95,6 +98,8 @@ function flags(fg, bg) {
 
 const hex = (value) => value.toString(16);
 
+const d = (...values) => values.map((value) => (value ? 1 : 0)).join('');
+
 const PLAIN = '0,0,0'; // the default style
 const CONTENT = 0x3fffff; // bits of xterm.js' cells: the character, or that there are several
 const styles = new Map();
@@ -130,14 +135,14 @@ function unicode11() {
 }
 
 /*
- * xterm.js has two bugs that lose text when lines are reflowed to fewer columns. The server does not copy them, so they
- * are fixed here.
+ * xterm.js has a bug that loses text when lines are reflowed to fewer columns. The server does not copy it, so it is
+ * fixed here.
  */
 function mend(buffer) {
 	const lines = Object.getPrototypeOf(buffer.lines);
 	const line = Object.getPrototypeOf(buffer.lines.get(0));
 	const { set } = lines;
-	const { addCodepointToCell, copyCellsFrom } = line;
+	const { addCodepointToCell } = line;
 	if (set.mended)
 		return;
 	/* When there are too many lines, those that no longer fit at the top overwrite those at the bottom. */
@@ -153,23 +158,14 @@ function mend(buffer) {
 		if ([...text].length >= CLUSTER_MAX)
 			this._combined[at] = text;
 	};
-	/* Combined characters are moved without a check of the target, so one may overwrite another. */
-	line.copyCellsFrom = function copyWithCombined(from, fromCol, toCol, length, inReverse) {
-		const moved = [];
-		for (let i = 0; i < length; i++)
-			if (from.isCombined(fromCol + i))
-				moved.push([toCol + i, from._combined[fromCol + i]]);
-		const kept = { ...this._combined };
-		copyCellsFrom.call(this, from, fromCol, toCol, length, inReverse);
-		this._combined = Object.assign(kept, Object.fromEntries(moved));
-	};
 }
 
 /** xterm.js, as the page uses it. */
 export class Reference {
 	constructor(cols, rows, scrollback, unicode = '11') {
 		this.terminal = new xterm.Terminal({ cols, rows, scrollback, allowProposedApi: true,
-			logLevel: 'off', windowOptions: { pushTitle: true, popTitle: true } });
+			logLevel: 'off', vtExtensions: { colorSchemeQuery: false, kittyKeyboard: true },
+			windowOptions: { pushTitle: true, popTitle: true } });
 		this.terminal.loadAddon(unicode11());
 		followClusters(this.terminal, unicode);
 		this.core = this.terminal._core;
@@ -191,10 +187,21 @@ export class Reference {
 			this.colors.delete(index);
 	}
 
-	/** Returns false if xterm.js failed. */
+	/**
+	 * Returns false if xterm.js failed. A control behind ESC [ makes xterm.js ignore a prefix that follows, but only if
+	 * all come in one write; so the write is split there.
+	 */
 	feed(bytes) {
+		const handler = this.core._inputHandler;
+		const all = Uint8Array.from(bytes);
+		let from = 0;
 		try {
-			this.core._inputHandler.parse(Uint8Array.from(bytes));
+			for (let at = all.indexOf(ESC); at >= 0; at = all.indexOf(ESC, at + 1))
+				if (all[at + 1] === 0x5b && (all[at + 2] < 0x20 || all[at + 2] === DEL)) {
+					handler.parse(all.subarray(from, at + 1));
+					from = at + 1;
+				}
+			handler.parse(all.subarray(from));
 		} catch {
 			this.dead = true;
 		}
@@ -286,6 +293,24 @@ export class Reference {
 		pen.extended = ext;
 	}
 
+	/** Charsets that are designated for what DECSC saved stay designated. buffers: in the order in which a snapshot saves. */
+	#forgetUndesignated(buffers) {
+		const charset = this.core._charsetService;
+		let most = 0;
+		const extend = (slots) => {
+			most = Math.max(most, slots.length);
+			while (slots.length < most)
+				slots.push(undefined);
+		};
+		for (const b of buffers) {
+			const pen = b.savedCurAttrData;
+			if (b.savedX > 0 || b.savedY > 0 || pen.fg || pen.bg || b.savedOriginMode || !b.savedWraparoundMode
+				|| b.savedCharsets.length > 0 || b.savedGlevel > 0)
+				extend(b.savedCharsets);
+		}
+		extend(charset.charsets);
+	}
+
 	/**
 	 * Remove what no bytes produce in another terminal of this size, though a resize may reveal it: cells and tab
 	 * stops beyond the right edge, some halves, and saved cursors outside of the screen. In the alternate buffer
@@ -298,15 +323,16 @@ export class Reference {
 		for (const buffer of [normal, alt]) {
 			for (let y = 0; y < buffer.lines.length; y++) {
 				const line = buffer.lines.get(y);
+				this.#forgetHalves(line, cols, y + 1 === buffer.lines.length, blank);
 				if (line.length > cols)
 					line.resize(cols, blank);
-				this.#forgetHalves(line, cols, y + 1 === buffer.lines.length, blank);
 			}
 			for (const x of Object.keys(buffer.tabs))
 				if (x >= cols)
 					delete buffer.tabs[x];
 		}
 		const { active } = this.core._bufferService.buffers;
+		this.#forgetUndesignated(active === alt ? [normal, alt] : [alt, normal]);
 		const row = active.lines.get(active.ybase + active.y);
 		if (active === alt && active.x >= cols && row.getTrimmedLength() > 0 && !row.hasContent(cols - 1) && row.getWidth(cols - 1) === 1)
 			row.setCell(cols - 1, { content: 1 << 22 | 32, fg: 0, bg: row.getBg(cols - 1) & 0x3ffffff, extended: blank.extended });
@@ -373,8 +399,15 @@ export class Reference {
 		return names;
 	}
 
+	/** The slots that have been designated, the one in use, and its charset. */
+	#charsets(slots, level) {
+		return `-${Array.from(slots, (slot) => this.#charset(slot)).join('')} ${level} ${this.#charset(slots[level])}`;
+	}
+
 	#buffer(name, buffer, cols) {
 		const saved = buffer.savedCurAttrData;
+		const { kittyKeyboard: all } = this.core.coreService;
+		const keyboard = name === 'P' ? { flags: all.mainFlags, stack: all.mainStack } : { flags: all.altFlags, stack: all.altStack };
 		const tabs = [];
 		for (let x = 0; x < cols; x++)
 			if (buffer.tabs[x])
@@ -382,7 +415,9 @@ export class Reference {
 		const out = [
 			...(buffer.lines.length > 0 ? [`${name} cursor ${Math.min(buffer.x, cols)} ${buffer.y}`] : []),
 			`${name} saved ${buffer.savedX} ${buffer.savedY} ${hex(color(saved.fg))} ${hex(color(saved.bg))} `
-				+ `${hex(flags(saved.fg, saved.bg))} ${this.#charset(buffer.savedCharset)}`,
+				+ `${hex(flags(saved.fg, saved.bg))} ${d(buffer.savedOriginMode, buffer.savedWraparoundMode)} `
+				+ this.#charsets(buffer.savedCharsets, buffer.savedGlevel),
+			`${name} kitty ${keyboard.flags & KITTY}${keyboard.stack.map((flags) => ` ${flags & KITTY}`).join('')}`,
 			`${name} margins ${buffer.scrollTop} ${buffer.scrollBottom} tabs${tabs.join('')}`,
 		];
 		const lines = [];
@@ -402,17 +437,16 @@ export class Reference {
 		const m = core.coreService.decPrivateModes;
 		const { options } = core.optionsService;
 		const style = { undefined: 0, block: 1, underline: 3, bar: 5 }[m.cursorStyle];
-		const mouse = core.coreMouseService ?? core._coreMouseService;
-		const d = (...values) => values.map((value) => (value ? 1 : 0)).join('');
+		const mouse = core.mouseStateService;
 		return [
 			`size ${rows} ${cols} base ${normal.ybase} alternate ${active === alt ? 1 : 0}`,
 			`pen ${hex(color(pen.fg))},${hex(color(pen.bg))},${hex(flags(pen.fg, pen.bg))},`
 				+ `${pen.extended.underlineStyle},${hex(color(pen.extended.underlineColor))}`,
-			`charsets ${[0, 1, 2, 3].map((g) => this.#charset(charset._charsets[g])).join('')} `
-				+ `${charset.glevel} ${this.#charset(charset.charset)}`,
+			`charsets ${this.#charsets(charset.charsets, charset.glevel)}`,
+			`kitty ${core.coreService.kittyKeyboard.flags & KITTY}`,
 			`modes ${d(m.applicationCursorKeys, m.applicationKeypad, m.origin, m.wraparound, m.reverseWraparound,
 				core.coreService.modes.insertMode, options.convertEol, core.coreService.isCursorHidden,
-				options.cursorBlink, m.bracketedPasteMode, m.sendFocus, m.synchronizedOutput,
+				m.bracketedPasteMode, m.sendFocus, m.synchronizedOutput,
 				terminal.unicode.activeVersion === GRAPHEMES)} `
 				+ `style ${style === 0 ? 0 : style + (m.cursorBlink ? 0 : 1)} `
 				+ `mouse ${['NONE', 'X10', 'VT200', 'DRAG', 'ANY'].indexOf(mouse.activeProtocol)} `
@@ -448,15 +482,17 @@ function look(fg, bg, flags, underline = '0', color = '0', link = '') {
 /**
  * The part of a dump that a snapshot restores. It leaves out: that output is held back (?2026); the column of the
  * primary buffer's cursor while the alternate buffer is active, which has no effect; saved cursors outside of the
- * screen, because an inactive buffer does not follow resizes; and invisible details of underlines and links.
+ * screen, because an inactive buffer does not follow resizes; invisible details of underlines and links; and that a slot
+ * has been designated as ASCII.
  */
 export function restorable(dump) {
 	const [, rows, cols, alternate] = /^size (\d+) (\d+) base \d+ alternate (\d)/.exec(dump[0]);
 	const saved = (line, name, x, y, fg, bg, flags) => `${name} saved ${Math.min(x, cols)} `
 		+ `${Math.max(0, name === 'A' ? Math.min(y, rows - 1) : y)} ${fg} ${bg} `
 		+ hex(parseInt(flags, 16) | (parseInt(flags, 16) & 8 ? 0x400 : 0));
-	return dump.map((line) => (!/^modes|^pen|^P cursor|^[PA] saved|\x02|\x03$/.test(line) ? line : line
-		.replace(/^(modes \d{11})\d/, '$1-')
+	return dump.map((line) => (!/^modes|^pen|^charsets|^P cursor|^[PA] saved|\x02|\x03$/.test(line) ? line : line
+		.replace(/^(charsets|[PA] saved.*) -(\S*?)B* (\d \S)$/, '$1 -$2 $3')
+		.replace(/^(modes \d{10})\d/, '$1-')
 		.replace(alternate === '1' ? /^(P cursor) \d+/ : /^$/, '$1 -')
 		.replace(/^([PA]) saved (\d+) (-?\d+) (\w+) (\w+) (\w+)/, saved)
 		.replace(/^pen (.*)/, (all, pen) => `pen ${look(...pen.split(','))}`)

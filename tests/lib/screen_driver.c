@@ -116,6 +116,15 @@ static char charset(uint8_t final)
 	return final == '5' ? 'C' : final == '6' ? 'E' : final == '7' ? 'H' : (char) final;
 }
 
+/* The slots that have been designated, the one in use, and its charset. */
+static void put_charsets(const struct charsets *c)
+{
+	putchar('-');
+	for (unsigned i = 0; i < c->designated; i++)
+		putchar(charset(c->g[i]));
+	printf(" %u %c", c->level, charset(c->g[c->level]));
+}
+
 static void put_code(uint32_t code)
 {
 	uint8_t bytes[4];
@@ -175,9 +184,13 @@ static void put_buffer(char name, const struct buffer *b)
 {
 	if (b->rows)
 		printf("%c cursor %u %u\n", name, b->x < screen->cols ? b->x : screen->cols, b->y);
-	printf("%c saved %u %" PRId64 " %x %x %x %c\n", name, b->saved.x, b->saved.y, b->saved.fg,
-		b->saved.bg, b->saved.flags, charset(b->saved.charset));
-	printf("%c margins %u %u tabs", name, b->top, b->bottom);
+	printf("%c saved %u %" PRId64 " %x %x %x %d%d ", name, b->saved.x, b->saved.y, b->saved.fg,
+		b->saved.bg, b->saved.flags, b->saved.origin, b->saved.wraparound);
+	put_charsets(&b->saved.charsets);
+	printf("\n%c kitty %u", name, b->kitty.flags);
+	for (unsigned i = 0; i < b->kitty.count; i++)
+		printf(" %u", b->kitty.saved[i]);
+	printf("\n%c margins %u %u tabs", name, b->top, b->bottom);
 	for (unsigned x = 0; x < screen->cols; x++)
 		if (buffer_has_tab(b, x))
 			printf(" %u", x);
@@ -208,12 +221,12 @@ static void dump(void)
 		screen_is_alternate(s));
 	printf("pen %x,%x,%x,%u,%x\n", s->pen.fg, s->pen.bg, s->pen.flags,
 		s->pen.link ? UNDERLINE_DASHED : s->pen.underline, s->pen.underline_color);
-	printf("charsets %c%c%c%c %u %c\n", charset(s->charsets.g[0]), charset(s->charsets.g[1]),
-		charset(s->charsets.g[2]), charset(s->charsets.g[3]), s->charsets.level,
-		charset(s->charsets.current));
-	printf("modes %d%d%d%d%d%d%d%d%d%d%d%d%d style %u mouse %d %d\n", m->application_cursor,
+	printf("charsets ");
+	put_charsets(&s->charsets);
+	printf("\nkitty %u\n", m->kitty_flags);
+	printf("modes %d%d%d%d%d%d%d%d%d%d%d%d style %u mouse %d %d\n", m->application_cursor,
 		m->application_keypad, m->origin, m->wraparound, m->reverse_wraparound, m->insert,
-		m->newline, m->cursor_hidden, m->cursor_blink, m->bracketed_paste, m->focus,
+		m->newline, m->cursor_hidden, m->bracketed_paste, m->focus,
 		m->synchronized_output, m->graphemes, m->cursor_style, (int)m->mouse,
 		(int)m->mouse_encoding);
 	printf("title %s\nicon %s\ntitles ", screen_title(s), screen_icon(s));

@@ -108,12 +108,12 @@ function marked() {
 		async output(text: string): Promise<number> {
 			const data = bytes(text);
 			marks.pass(data, offset, (piece, from) => feed.write(piece, from), (run) => feed.whenParsed(run));
-			await parsed(terminal);
+			await parsed(feed);
 			return offset += data.length;
 		},
 		async snapshot(text: string, lines: number, line: number): Promise<void> {
 			feed.writeSnapshot(bytes(`\x18\x1bc${text}`), () => marks.beginSnapshot(), () => marks.endSnapshot(snapshotMessage({ lines, line })));
-			await parsed(terminal);
+			await parsed(feed);
 		},
 	};
 }

@@ -17,14 +17,14 @@ function reader() {
 		terminal, history, asked, can,
 		async output(lines: readonly string[]): Promise<void> {
 			feed.write(bytes(lines.map((line) => `\r\n${line}`).join('')), 0);
-			await parsed(terminal);
+			await parsed(feed);
 		},
 		/** lines: the last lines of a history of fields.total lines (default: all of it). */
 		async snapshot(lines: readonly string[], fields: Partial<SnapshotMessage> = {}): Promise<void> {
 			const message = snapshotMessage({ cols: 40, rows: 10, reason: 'attach', ...fields, lines: lines.length - 10 });
 			feed.writeSnapshot(snapshotOf(lines), () => history.beginSnapshot(() => terminal.resize(message.cols, message.rows)),
 				() => history.endSnapshot({ ...message, total: Math.max(message.total, message.lines) }));
-			await parsed(terminal);
+			await parsed(feed);
 		},
 		get atEnd(): boolean {
 			return terminal.buffer.active.viewportY === terminal.buffer.active.baseY;

@@ -1,5 +1,6 @@
 /* xterm.js without a window. */
 import { Terminal } from '@xterm/xterm';
+import type { Feed } from '../src/term/feed';
 
 export function newTerminal(): Terminal {
 	return new Terminal({ cols: 40, rows: 10, scrollback: 10_000, allowProposedApi: true });
@@ -13,9 +14,9 @@ export const snapshotOf = (lines: readonly string[]) => bytes(`\x18\x1bc${lines.
 export const numbered = (from: number, to: number) =>
 	Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}`);
 
-/** Wait until everything written so far is parsed. */
-export function parsed(terminal: Terminal): Promise<void> {
-	return new Promise((resolve) => terminal.write('', resolve));
+/** Wait until everything fed so far is parsed. */
+export function parsed(feed: Feed): Promise<void> {
+	return new Promise((resolve) => feed.whenParsed(resolve));
 }
 
 export function write(terminal: Terminal, text: string): Promise<void> {

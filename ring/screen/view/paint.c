@@ -442,17 +442,6 @@ unsigned paint_pending_column(const struct line *line, unsigned cols)
 	return wide ? cols - 2 : cols - 1;
 }
 
-bool paint_has_text(const struct painter *p, struct cell cell)
-{
-	uint32_t single;
-	size_t count;
-	const uint32_t *codes = paint_codes_of(p, cell, &single, &count);
-	for (size_t i = 0; p->charset != 0 && i < count; i++)
-		if (codes[i] != 0 && charset_unmap(p->charset, codes[i]) == 0)
-			return false;
-	return true;
-}
-
 void paint_pending_wrap(struct painter *p, const struct line *line, unsigned cols)
 {
 	struct cell cell = line->cells[paint_pending_column(line, cols)];

@@ -41,10 +41,10 @@ void paint_pen(struct painter *p, const struct style *style);
 
 /*
  * Reproduce a pen that only DECRC can produce (an underline without its style) with DECRC from
- * either buffer's slot. Call it before positioning the cursor. charset: paint_restored_charset()
- * has set the charset, which stays. Returns true if it set the pen, which must not change then.
+ * either buffer's slot. Call it before positioning the cursor. Returns true if it set the pen,
+ * which must not change then.
  */
-bool paint_restored_pen(struct painter *p, bool charset);
+bool paint_restored_pen(struct painter *p);
 
 /* The style with this number. */
 const struct style *paint_style(const struct painter *p, uint32_t number);
@@ -72,20 +72,11 @@ void paint_clusters(struct painter *p, bool on);
 void paint_lines(struct painter *p, struct painted (*get)(const void *user, size_t i),
 	const void *user, size_t count, unsigned cols, unsigned rows);
 
-/* Designate a charset. slot: one of "()*+". */
-void paint_charset(struct painter *p, char slot, uint8_t final);
+/* Designate and invoke charsets, from ASCII in all slots. */
+void paint_charsets(struct painter *p, const struct charsets *c);
 
-/*
- * Designate and invoke all charsets. restored: DECRC sets the one in use afterwards; otherwise it
- * is put into the invoked slot.
- */
-void paint_charsets(struct painter *p, bool restored);
-
-/* Reproduce a charset that only DECRC can, from either buffer's slot. Returns true if done. */
-bool paint_restored_charset(struct painter *p);
-
-/* Whether the charset in use has all characters of a cell. */
-bool paint_has_text(const struct painter *p, struct cell cell);
+/* Return from these charsets to ASCII. */
+void paint_default_charsets(struct painter *p, const struct charsets *c);
 
 /*
  * Redraw the cell in the last column, at the cursor, so that a wrap is pending. If the cell is

@@ -176,39 +176,36 @@ static bool is_consistent(const struct style *style)
 	return any == ((style->flags & STYLE_EXTENDED) != 0);
 }
 
-/*
- * Find a DECSC slot with the flags of the pen. The end of a link recomputes the extended flag.
- * other: the slot's charset may differ.
- */
-static const struct saved_cursor *slot_of(const struct screen *s, bool other)
+/* Find a DECSC slot with the flags of the pen. The end of a link recomputes the extended flag. */
+static const struct saved_cursor *slot_of(const struct screen *s)
 {
 	const struct saved_cursor *slots[] = {&s->active->saved, &s->alternate.saved};
 	uint16_t marks = STYLE_UNDERLINE | STYLE_EXTENDED;
 	if (is_consistent(&s->pen))
 		marks = STYLE_UNDERLINE;
 	for (unsigned i = 0; i < (screen_is_alternate(s) ? 1 : 2); i++)
-		if (((slots[i]->flags ^ s->pen.flags) & marks) == 0 &&
-			(other || slots[i]->charset == s->charsets.current))
+		if (((slots[i]->flags ^ s->pen.flags) & marks) == 0)
 			return slots[i];
 	return NULL;
 }
 
-bool paint_restored_pen(struct painter *p, bool charset)
+bool paint_restored_pen(struct painter *p)
 {
 	const struct screen *s = p->s;
 	struct style usual = normalize_style(s->pen),
 		     kept = {.underline = s->pen.underline,
 			     .underline_color = s->pen.underline_color,
 			     .link = s->pen.link};
-	const struct saved_cursor *slot = slot_of(s, !charset);
+	const struct saved_cursor *slot = slot_of(s);
 	if (memcmp(&usual, &s->pen, sizeof usual) == 0 || !slot)
 		return false;
 	kept.flags = (uint16_t)((kept.underline ? STYLE_UNDERLINE : 0) |
 		(kept.underline || kept.link ? STYLE_EXTENDED : 0));
 	paint_pen(p, &kept);
 	output_text(&p->out, slot == &s->active->saved ? "\0338" : "\033[?1047h\0338\033[?1047l");
-	if (slot->charset != 'B' && !charset)
-		paint_charset(p, '(', 'B');
+	output_text(&p->out, slot->origin ? "\033[?6l" : "");
+	output_text(&p->out, slot->wraparound ? "" : "\033[?7h");
+	paint_default_charsets(p, &slot->charsets);
 	if (is_consistent(&s->pen))
 		put_link(p, s->pen.link);
 	/* Set everything but underlines and links. */

@@ -60,17 +60,31 @@ static void put_tabs(struct painter *p, const struct buffer *b)
 	output_text(&p->out, "\r");
 }
 
-static bool has_kitty(const struct kitty_stack *k)
+static void put_kitty_flags(struct painter *p, uint8_t flags)
 {
-	return k->count > 0 || k->flags != 0;
+	output_format(&p->out, "\033[=%u;1u", flags);
 }
 
-static void put_kitty(struct painter *p, const struct kitty_stack *k)
+/* The stack of the active buffer. */
+static void put_kitty_stack(struct painter *p, const struct kitty_stack *k)
 {
-	for (unsigned i = 0; i < k->count; i++)
-		output_format(&p->out, "\033[=%u;1u\033[>0u", k->saved[i]);
-	if (has_kitty(k))
-		output_format(&p->out, "\033[=%u;1u", k->flags);
+	for (unsigned i = 0; i < k->count; i++) {
+		put_kitty_flags(p, k->saved[i]);
+		output_text(&p->out, "\033[>0u");
+	}
+}
+
+/* The current flags, behind all switches of the buffer but those that remember the others. */
+static void put_kitty(struct painter *p)
+{
+	const struct screen *s = p->s;
+	uint8_t current = s->modes.kitty_flags, kept = s->active->kitty.flags;
+	if (!screen_is_alternate(s) && kept != 0) {
+		put_kitty_flags(p, kept);
+		output_text(&p->out, "\033[?1047h\033[?1047l");
+	}
+	if (current != 0 || kept != 0)
+		put_kitty_flags(p, current);
 }
 
 /* The lines of a buffer, with part of the scrollback. */
@@ -172,10 +186,9 @@ static void put_cursor(struct painter *p, bool draws)
 		put_column(p, b->x);
 		return;
 	}
-	/* No wrap can be pending after an empty column or a missing character of the charset. */
+	/* No wrap can be pending after an empty column. */
 	unsigned x = paint_pending_column(line, s->cols);
-	bool elsewhere = line->cells[s->cols - 1].text == 0 || is_behind_half(line, x) ||
-		!paint_has_text(p, line->cells[x]);
+	bool elsewhere = line->cells[s->cols - 1].text == 0 || is_behind_half(line, x);
 	if ((elsewhere || !draws) && !screen_is_alternate(s)) {
 		put_from_alternate(p, b->x, b->y);
 		return;
@@ -185,7 +198,7 @@ static void put_cursor(struct painter *p, bool draws)
 	put_beyond(p, b->x);
 }
 
-/* DECSC with the saved pen and charset. */
+/* DECSC with the saved pen, charsets and modes. before: what to draw first, in the saved column. */
 static void save(struct painter *p, const struct saved_cursor *saved, const char *before)
 {
 	struct style pen = {.fg = saved->fg, .bg = saved->bg, .flags = saved->flags};
@@ -196,23 +209,29 @@ static void save(struct painter *p, const struct saved_cursor *saved, const char
 	paint_pen(p, &pen);
 	output_text(&p->out, before);
 	output_text(&p->out, marked ? "\033]8;;x\033\\" : "");
-	if (saved->charset != 'B')
-		paint_charset(p, '(', saved->charset);
-	output_text(&p->out, "\0337");
-	if (saved->charset != 'B')
-		paint_charset(p, '(', 'B');
+	paint_charsets(p, &saved->charsets);
+	output_text(&p->out, saved->wraparound ? "\0337" : "\033[?7l\0337\033[?7h");
+	paint_default_charsets(p, &saved->charsets);
 	output_text(&p->out, marked ? "\033]8;;\033\\" : "");
 	paint_pen(p, &plain);
 }
 
-/* Save the cursor in the current row, of which only the cells before `at` are drawn. */
+/*
+ * Save the cursor in the current row, that of line p->mark, of which only the cells before `at` are
+ * drawn. Origin mode moves the cursor to the top left corner; no margins are set yet.
+ */
 static void save_here(struct painter *p, unsigned at)
 {
 	const struct saved_cursor *saved = p->user;
 	unsigned cols = p->s->cols;
+	unsigned row = p->mark < p->s->rows ? (unsigned)p->mark : p->s->rows - 1;
 	bool pending = saved->x >= cols;
+	if (saved->origin)
+		output_format(&p->out, "\033[?6h\033[%ud", row + 1);
 	output_format(&p->out, "\033[%uG", pending ? cols : saved->x + 1);
 	save(p, saved, pending ? " " : "");
+	if (saved->origin)
+		output_format(&p->out, "\033[?6l\033[%ud", row + 1);
 	if (pending)
 		output_format(&p->out, "\033[%uG\033[X", cols);
 	output_format(&p->out, "\033[%uG", at + 1);
@@ -222,7 +241,8 @@ static bool is_saved(const struct buffer *b)
 {
 	const struct saved_cursor *saved = &b->saved;
 	return saved->x > 0 || saved->y > 0 || saved->fg || saved->bg || saved->flags ||
-		saved->charset != 'B';
+		saved->origin || !saved->wraparound || saved->charsets.designated > 0 ||
+		saved->charsets.level > 0;
 }
 
 /* Draw the lines of a buffer and save the cursor in one of them. above: lines of scrollback. */
@@ -257,33 +277,50 @@ static bool is_saved_there(const struct screen *s)
 	const struct saved_cursor *saved = &s->primary.saved;
 	return saved->x == s->primary.x && saved->x < s->cols &&
 		saved->y == (int64_t)s->scrollback.count + s->primary.y && !saved->fg &&
-		!saved->bg && !saved->flags && saved->charset == 'B';
+		!saved->bg && !saved->flags && !saved->origin && saved->wraparound &&
+		memcmp(saved->charsets.g, screen_charsets.g, sizeof saved->charsets.g) == 0 &&
+		saved->charsets.level == 0;
+}
+
+/* What the alternate buffer keeps while it is not in use; while it is: what is set before. */
+static void put_behind(struct painter *p)
+{
+	const struct buffer *b = &p->s->alternate;
+	bool inactive = !screen_is_alternate(p->s);
+	bool saved = inactive && is_saved(b), stack = inactive && b->kitty.count > 0;
+	if (!saved && !stack && b->kitty.flags == 0)
+		return;
+	output_text(&p->out, "\033[?1047h");
+	if (stack)
+		put_kitty_stack(p, &b->kitty);
+	if (b->kitty.flags != 0)
+		put_kitty_flags(p, b->kitty.flags);
+	if (saved) {
+		p->user = &b->saved;
+		p->mark = (size_t)b->saved.y;
+		output_format(&p->out, "\033[%ud", (unsigned)b->saved.y + 1);
+		save_here(p, 0);
+	}
+	output_text(&p->out, "\033[?1047l\033[H");
 }
 
 static void put_buffers(struct painter *p, unsigned lines)
 {
 	const struct screen *s = p->s;
-	if (!screen_is_alternate(s) && (is_saved(&s->alternate) || has_kitty(&s->alternate.kitty))) {
-		output_text(&p->out, "\033[?1047h");
-		put_kitty(p, &s->alternate.kitty);
-		if (is_saved(&s->alternate)) {
-			p->user = &s->alternate.saved;
-			output_format(&p->out, "\033[%ud", (unsigned)s->alternate.saved.y + 1);
-			save_here(p, 0);
-		}
-		output_text(&p->out, "\033[?1047l\033[H");
-	}
+	put_behind(p);
 	put_tabs(p, &s->primary);
-	put_kitty(p, &s->primary.kitty);
+	put_kitty_stack(p, &s->primary.kitty);
 	put_saved_and_lines(p, &s->primary, lines);
 	put_margins(p, &s->primary);
 	if (!screen_is_alternate(s))
 		return;
+	if (s->primary.kitty.flags != 0)
+		put_kitty_flags(p, s->primary.kitty.flags);
 	/* The primary buffer's cursor matters for a reflow. */
 	put_position(p, s->primary.x, s->primary.y);
 	output_text(&p->out, is_saved_there(s) ? "\033[?1049h\033[H" : "\033[?1047h\033[H");
 	put_tabs(p, &s->alternate);
-	put_kitty(p, &s->alternate.kitty);
+	put_kitty_stack(p, &s->alternate.kitty);
 	put_saved_and_lines(p, &s->alternate, 0);
 	put_margins(p, &s->alternate);
 }
@@ -320,7 +357,7 @@ static void put_joinable(struct painter *p, struct cell cell)
 	put_column(p, b->x - s->join);
 	if (s->modes.insert)
 		output_format(&p->out, "\033[%uP", s->join);
-	p->charset = s->charsets.current;
+	p->charset = screen_charset(s);
 	paint_text(p, cell);
 }
 
@@ -351,9 +388,8 @@ static void put_modes(struct painter *p)
 		output_format(&p->out, "\033[%u q", m->cursor_style);
 	if (m->modify_other_keys > 0)
 		output_format(&p->out, "\033[>4;%um", m->modify_other_keys);
-	/* RIS does not reset these two in xterm.js. */
-	if (p->s->blink_set)
-		output_text(&p->out, m->cursor_blink ? "\033[?12h" : "\033[?12l");
+	put_kitty(p);
+	/* RIS does not reset this in xterm.js. */
 	output_text(&p->out, m->cursor_hidden ? "\033[?25l" : "\033[?25h");
 	/* Last, because the terminal may reply to it at once. */
 	put_mode(p, m->focus, "\033[?1004h");
@@ -365,15 +401,14 @@ static void put_cursor_pen_and_modes(struct painter *p, bool checkpoint)
 	const struct screen *s = p->s;
 	struct cell cell;
 	bool joinable = is_joinable(p, &cell);
+	bool pen = paint_restored_pen(p);
 	put_mode(p, s->modes.origin, "\033[?6h");
-	bool restored = paint_restored_charset(p), pen = paint_restored_pen(p, restored);
 	if (!joinable)
 		put_cursor(p, !pen);
 	/* If drawing changed the pen, restore at least its look. */
 	if (!pen || memcmp(&p->pen, &s->pen, sizeof s->pen) != 0)
 		paint_pen(p, &s->pen);
-	if (!restored)
-		paint_charsets(p, false);
+	paint_charsets(p, &s->charsets);
 	put_modes(p);
 	/* Not sent to clients: they would show nothing until the program ends it. */
 	put_mode(p, checkpoint && s->modes.synchronized_output, "\033[?2026h");

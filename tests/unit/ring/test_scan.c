@@ -242,7 +242,8 @@ static const struct example examples[] = {
 	{"ignored DCS begun", BYTES("ab\x1bP1?$q"), "", 0, 6},
 	{"character in the header of a DCS begun", BYTES("ab\x1bP$\xc3"), "", 4, 4},
 	{"character in an APC begun", BYTES("ab\x1b_x\xc3"), "", 4, 4},
-	{"character in an APC", BYTES("ab\x1b_x\xc3\xa9"), "2+4s", 0, 0},
+	{"character in an APC", BYTES("ab\x1b_x\xc3\xa9"), "", 5, 5},
+	{"character before the data of an APC", BYTES("ab\x1b_\xc3\xa9"), "2+3s", 0, 0},
 	{"undecided query after an answered one", BYTES("\x1b[6n\x1b[6"), "0+4", 3, 3},
 	{"ENQ inside an undecided sequence",
 		BYTES("ab\x1b[\x05"

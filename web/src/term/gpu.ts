@@ -1,4 +1,3 @@
-import { WebglAddon } from '@xterm/addon-webgl';
 import type { Terminal } from '@xterm/xterm';
 
 const HIDDEN_TAB_MS = 250;
@@ -10,9 +9,10 @@ let trusted: Promise<boolean> | null = null;
  */
 export async function useGpu(terminal: Terminal, lost: () => void): Promise<void> {
 	trusted ??= reportsDevicePixels();
-	if (!await trusted || !terminal.element?.isConnected)
-		return;
 	try {
+		const [{ WebglAddon }, usable] = await Promise.all([import('@xterm/addon-webgl'), trusted]);
+		if (!usable || !terminal.element?.isConnected)
+			return;
 		const webgl = new WebglAddon();
 		webgl.onContextLoss(() => {
 			webgl.dispose();
@@ -20,7 +20,7 @@ export async function useGpu(terminal: Terminal, lost: () => void): Promise<void
 		});
 		terminal.loadAddon(webgl);
 	} catch {
-		// No WebGL2: the DOM renderer is already drawing.
+		// No WebGL2, or the addon could not be loaded: the DOM renderer is already drawing.
 	}
 }
 
@@ -30,7 +30,7 @@ export async function useGpu(terminal: Terminal, lost: () => void): Promise<void
  */
 export function disposeTerminal(terminal: Terminal): void {
 	const contexts = [...terminal.element?.querySelectorAll('canvas') ?? []].map((canvas) => canvas.getContext('webgl2'));
-	// Addon 0.19 does not stop the timers of a blinking cursor, which keep the whole terminal in memory.
+	// The addon does not stop the timers of a blinking cursor, which keep the whole terminal in memory.
 	terminal.options.cursorBlink = false;
 	terminal.blur();
 	terminal.dispose();

@@ -38,10 +38,13 @@ export function createTerminal(options: TerminalOptions): Terminal {
 		macOptionClickForcesSelection: true, // as Shift does elsewhere
 		macOptionIsMeta: options.optionIsMeta,
 		minimumContrastRatio: options.minimumContrast,
-		overviewRuler: { width: SCROLLBAR_WIDTH },
 		rightClickSelectsWord: false,
 		screenReaderMode: options.screenReader,
+		scrollbar: { width: SCROLLBAR_WIDTH },
 		theme: options.theme,
+		// What the server's emulator supports. The server itself answers queries of the colour scheme.
+		vtExtensions: { colorSchemeQuery: false, kittyKeyboard: true },
+		windowOptions: { popTitle: true, pushTitle: true },
 	});
 	terminal.loadAddon(new Unicode11Addon());
 	terminal.unicode.activeVersion = '11';

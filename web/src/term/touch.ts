@@ -4,8 +4,8 @@ const FRICTION = 0.95; // of the speed left after a 60th of a second
 const SLOWEST = 0.02; // pixels per millisecond
 
 /**
- * Touch scrolling, which xterm.js 6 does not support. In the normal buffer it scrolls the history, with momentum. Otherwise
- * it sends wheel events, which xterm.js turns into what the program has requested.
+ * Touch scrolling. In the normal buffer it scrolls the history, with momentum. Otherwise it sends wheel events, which
+ * xterm.js turns into what the program has requested. The touches do not reach xterm.js, which would scroll as well.
  */
 export function scrollByTouch(terminal: Terminal, mount: HTMLElement): void {
 	let last: { x: number; y: number; time: number } | null = null;
@@ -44,6 +44,7 @@ export function scrollByTouch(terminal: Terminal, mount: HTMLElement): void {
 	}
 
 	mount.addEventListener('touchstart', (event) => {
+		event.stopPropagation();
 		cancelAnimationFrame(coasting);
 		const touch = event.touches[0];
 		last = touch !== undefined && event.touches.length === 1
@@ -53,6 +54,7 @@ export function scrollByTouch(terminal: Terminal, mount: HTMLElement): void {
 	}, { passive: true });
 
 	mount.addEventListener('touchmove', (event) => {
+		event.stopPropagation();
 		const touch = event.touches[0];
 		if (last === null || touch === undefined || event.touches.length !== 1)
 			return;
@@ -69,6 +71,7 @@ export function scrollByTouch(terminal: Terminal, mount: HTMLElement): void {
 	}, { passive: false });
 
 	mount.addEventListener('touchend', (event) => {
+		event.stopPropagation();
 		const resting = last === null || event.timeStamp - last.time > 60;
 		last = null;
 		if (!resting && !matchMedia('(prefers-reduced-motion: reduce)').matches)

@@ -185,8 +185,7 @@ static json_t *cursor_json(const struct screen *screen)
 	unsigned row, col;
 	screen_cursor(screen, &row, &col);
 	bool waits = col == screen_cols(screen);
-	/* DECSCUSR: odd styles blink; with 0, mode 12 decides. */
-	bool blink = m->cursor_style > 0 ? m->cursor_style % 2 == 1 : m->cursor_blink;
+	bool blink = m->cursor_style % 2 == 1;
 	return json_pack("{s:i, s:i, s:b, s:s, s:b, s:b}", "row", (int)row, "col",
 		(int)(waits ? col - 1 : col), "visible", !m->cursor_hidden, "style",
 		styles[m->cursor_style], "blink", blink, "pendingWrap", waits);

@@ -291,8 +291,9 @@ static const struct example examples[] = {
 		      "a\xc2\x9c\xc2\x9e"
 		      "b\xc2\x9c\xc2\x98"
 		      "c\xc2\x9c."),
-		"'.'"},
-	{"character ends an APC", BYTES("\x1b_a\xc3\xa9."), "'.'"},
+		"^9c '.'"},
+	{"character in an APC", BYTES("\x1b_a\xc3\xa9.\x1b\\"), "ESC\\"},
+	{"character ends an APC that has no data", BYTES("\x1b_$\xc3\xa9."), "'.'"},
 	{"CAN ends an APC", BYTES("\x1b_a\x18."), "^18 '.'"},
 };
 

@@ -10,6 +10,19 @@ const flags = ['--headless', '--no-sandbox', '--use-angle=swiftshader', '--enabl
 	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const SWITCHES = times(10, 120);
 
+/* Contexts that are neither lost nor collected count towards the browser's limit of sixteen. */
+const countContexts = (page) => page.addInitScript(() => {
+	window.contexts = [];
+	const { getContext } = HTMLCanvasElement.prototype;
+	HTMLCanvasElement.prototype.getContext = function made(kind, ...rest) {
+		const context = getContext.call(this, kind, ...rest);
+		if (kind === 'webgl2' && context && !window.contexts.some((known) => known.deref() === context))
+			window.contexts.push(new WeakRef(context));
+		return context;
+	};
+	window.liveContexts = () => window.contexts.map((context) => context.deref()).filter((context) => context?.isContextLost() === false);
+});
+
 scenario('switching sessions leaks no GPU contexts and no elements', { skip, timeout: 180_000 }, async (server) => {
 	await server.session({ id: 'one' });
 	await server.session({ id: 'two' });
@@ -18,17 +31,7 @@ scenario('switching sessions leaks no GPU contexts and no elements', { skip, tim
 	const logged = [];
 	page.on('console', (message) => logged.push(`${message.type()}: ${message.text()}`));
 	page.on('pageerror', (error) => logged.push(String(error)));
-	await page.addInitScript(() => {
-		// Contexts that are neither lost nor collected count towards the browser's limit of sixteen.
-		window.contexts = [];
-		const { getContext } = HTMLCanvasElement.prototype;
-		HTMLCanvasElement.prototype.getContext = function made(kind, ...rest) {
-			const context = getContext.call(this, kind, ...rest);
-			if (kind === 'webgl2' && context && !window.contexts.some((known) => known.deref() === context))
-				window.contexts.push(new WeakRef(context));
-			return context;
-		};
-	});
+	await countContexts(page);
 	await page.setViewportSize({ width: 900, height: 420 });
 	await page.goto(server.loginUrl);
 	const items = page.getByTestId('session-item');
@@ -42,7 +45,7 @@ scenario('switching sessions leaks no GPU contexts and no elements', { skip, tim
 	const count = async () => {
 		await session.send('HeapProfiler.collectGarbage');
 		const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters');
-		const contexts = await page.evaluate(() => window.contexts.filter((context) => context.deref()?.isContextLost() === false).length);
+		const contexts = await page.evaluate(() => window.liveContexts().length);
 		return { nodes, jsEventListeners, contexts };
 	};
 	for (const id of ['one', 'two', 'one', 'two']) await choose(id);
@@ -57,4 +60,33 @@ scenario('switching sessions leaks no GPU contexts and no elements', { skip, tim
 	}, { timeout: 20_000 });
 	if (process.env.SHOTS) console.log(JSON.stringify({ before, after }));
 	assert.deepEqual(logged.filter((text) => /WebGL|^error|exception/i.test(text)), []);
+});
+
+scenario('a lost GPU context is replaced before the next frame', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'one' });
+	const page = await (await launch(server, { flags })).newPage();
+	await countContexts(page);
+	await page.setViewportSize({ width: 900, height: 420 });
+	await page.goto(server.loginUrl);
+	await until('a live session', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'));
+	const cols = await page.evaluate(() => window.ringside.terminal.cols);
+	/* What there is in the first frame after the loss. */
+	const lose = () => page.evaluate(() => new Promise((resolve) => {
+		const [context] = window.liveContexts();
+		context.canvas.addEventListener('webglcontextlost', () => requestAnimationFrame(() => resolve({
+			live: window.liveContexts().filter(({ canvas }) => canvas.isConnected).length,
+			dom: document.querySelectorAll('.xterm-rows').length,
+			cols: window.ringside.terminal.cols,
+		})));
+		context.getExtension('WEBGL_lose_context').loseContext();
+	}));
+	for (let i = 0; i < 3; i++)
+		assert.deepEqual(await lose(), { live: 1, dom: 0, cols });
+	// A context that is lost again and again is not replaced for ever.
+	const { live, dom } = await lose();
+	assert.deepEqual({ live, dom }, { live: 0, dom: 1 });
+	await page.getByTestId('terminal').click();
+	await page.keyboard.type('echo dr""awn');
+	await page.keyboard.press('Enter');
+	await page.locator('.xterm-rows').getByText('drawn', { exact: true }).waitFor();
 });

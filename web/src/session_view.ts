@@ -17,7 +17,7 @@ import { LazySearch } from './search/lazy_search';
 import { SizeKeeper } from './size_keeper';
 import { Clusters } from './term/clusters';
 import { Feed } from './term/feed';
-import { disposeTerminal, useGpu } from './term/gpu';
+import { useGpu } from './term/gpu';
 import { History } from './term/history';
 import { Input } from './term/input';
 import { ignoreMouseModes, onTyping } from './term/read_only';
@@ -258,7 +258,7 @@ export class SessionView {
 		this.keyboard.dispose();
 		this.#frame.dispose();
 		this.#banner.dispose();
-		disposeTerminal(this.terminal);
+		this.terminal.dispose();
 		this.#element.remove();
 	}
 

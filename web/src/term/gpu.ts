@@ -1,41 +1,69 @@
+import type { WebglAddon } from '@xterm/addon-webgl';
 import type { Terminal } from '@xterm/xterm';
 
 const HIDDEN_TAB_MS = 250;
+const REPLACEMENTS_MAX = 3; // of lost contexts within the next time
+const REPLACEMENTS_MS = 60_000;
+
 let trusted: Promise<boolean> | null = null;
+// Fetched at the same time as the list of sessions.
+const addon = import('@xterm/addon-webgl').catch(() => null);
 
 /**
- * Draw with WebGL. Without it xterm.js draws with DOM elements. lost: the context was lost (sleep, driver update), so the
+ * Draw with WebGL. Without it xterm.js draws with DOM elements. failed: the context was lost and cannot be replaced, so the
  * size of cells has changed.
  */
-export async function useGpu(terminal: Terminal, lost: () => void): Promise<void> {
+export async function useGpu(terminal: Terminal, failed: () => void): Promise<void> {
 	trusted ??= reportsDevicePixels();
-	try {
-		const [{ WebglAddon }, usable] = await Promise.all([import('@xterm/addon-webgl'), trusted]);
-		if (!usable || !terminal.element?.isConnected)
-			return;
-		const webgl = new WebglAddon();
-		webgl.onContextLoss(() => {
-			webgl.dispose();
-			lost();
-		});
-		terminal.loadAddon(webgl);
-	} catch {
-		// No WebGL2, or the addon could not be loaded: the DOM renderer is already drawing.
-	}
+	const [loaded, usable] = await Promise.all([addon, trusted]);
+	if (loaded !== null && usable && terminal.element?.isConnected)
+		new Gpu(terminal, loaded.WebglAddon, failed);
 }
 
-/**
- * Dispose of a terminal and free its WebGL contexts at once. Browsers allow sixteen for a page and drop the oldest for a new
- * one. The contexts are freed last, because a live terminal that loses one switches its renderer.
- */
-export function disposeTerminal(terminal: Terminal): void {
-	const contexts = [...terminal.element?.querySelectorAll('canvas') ?? []].map((canvas) => canvas.getContext('webgl2'));
-	// The addon does not stop the timers of a blinking cursor, which keep the whole terminal in memory.
-	terminal.options.cursorBlink = false;
-	terminal.blur();
-	terminal.dispose();
-	for (const context of contexts)
-		context?.getExtension('WEBGL_lose_context')?.loseContext();
+/** A context is lost when the computer sleeps, the driver is updated, or the page has too many. It is replaced at once. */
+class Gpu {
+	#terminal: Terminal;
+	#Addon: typeof WebglAddon;
+	#failed: () => void;
+	#replaced: number[] = []; // when
+
+	constructor(terminal: Terminal, Addon: typeof WebglAddon, failed: () => void) {
+		this.#terminal = terminal;
+		this.#Addon = Addon;
+		this.#failed = failed;
+		this.#draw();
+	}
+
+	/** Returns false without WebGL2: the DOM renderer draws then. */
+	#draw(): boolean {
+		const before = new Set(this.#canvases());
+		try {
+			const webgl = new this.#Addon();
+			this.#terminal.loadAddon(webgl);
+			const canvas = this.#canvases().find((candidate) => !before.has(candidate) && candidate.getContext('webgl2') !== null);
+			canvas?.addEventListener('webglcontextlost', () => {
+				// Disposing of the addon removes the canvas and loses the context.
+				if (canvas.isConnected)
+					this.#replace(webgl);
+			}, { once: true });
+			return true;
+		} catch {
+			return false;
+		}
+	}
+
+	#canvases(): HTMLCanvasElement[] {
+		return [...this.#terminal.element?.querySelectorAll('canvas') ?? []];
+	}
+
+	/** No frame is drawn meanwhile, so the number of columns does not change. */
+	#replace(lost: WebglAddon): void {
+		const now = performance.now();
+		this.#replaced = this.#replaced.filter((time) => now - time < REPLACEMENTS_MS);
+		lost.dispose();
+		if (this.#replaced.push(now) > REPLACEMENTS_MAX || !this.#draw())
+			this.#failed();
+	}
 }
 
 /**

@@ -22,9 +22,9 @@ enum tokenizer_state {
 	TOKENIZER_CSI_INTERMEDIATE,
 	TOKENIZER_CSI_IGNORE, /* malformed: without effect, up to its final byte */
 	TOKENIZER_STRING,     /* SOS, PM. This and all that follow are strings */
-	TOKENIZER_APC_ENTRY,  /* up to the first byte that is neither an intermediate nor a control */
+	TOKENIZER_APC_ENTRY, /* up to the first byte that is neither an intermediate nor a control */
 	TOKENIZER_APC_DATA,
-	TOKENIZER_DCS_ENTRY,  /* this and the next three are in the order of those of CSI */
+	TOKENIZER_DCS_ENTRY, /* this and the next three are in the order of those of CSI */
 	TOKENIZER_DCS_PARAM,
 	TOKENIZER_DCS_INTERMEDIATE,
 	TOKENIZER_DCS_IGNORE,

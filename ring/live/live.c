@@ -80,7 +80,7 @@ static struct history_size size_at(const struct live *l)
 static int create(struct live *l, uint64_t offset, unsigned rows, unsigned cols)
 {
 	const struct live_options *o = &l->options;
-	return screen_create(&l->screen,
+	int rc = screen_create(&l->screen,
 		&(struct screen_options){.rows = rows,
 			.cols = cols,
 			.scrollback = o->scrollback,
@@ -90,6 +90,9 @@ static int create(struct live *l, uint64_t offset, unsigned rows, unsigned cols)
 			.mark_secret = l->history->secret.text,
 			.callbacks = o->callbacks ? &callbacks : NULL,
 			.user = l});
+	if (rc == 0)
+		screen_set_theme(l->screen, &l->theme);
+	return rc;
 }
 
 /* Restore the screen from the last checkpoint, if the ring still has the bytes after it. */
@@ -140,7 +143,7 @@ static void place(struct live *l, uint64_t offset)
 
 int live_init(struct live *l, struct history *history, const struct live_options *o)
 {
-	*l = (struct live){.history = history, .options = *o};
+	*l = (struct live){.history = history, .options = *o, .theme = theme_default};
 	bool found = restore(l);
 	place(l, found ? l->checkpoint : history->cut_floor);
 	if (found)
@@ -164,6 +167,21 @@ void live_correct_size(struct live *l, unsigned rows, unsigned cols)
 	struct screen *screen = live_screen(l);
 	if (screen && screen_resize(screen, rows, cols) < 0)
 		live_finish(l);
+}
+
+static void apply_theme(struct live *l)
+{
+	if (l->screen)
+		screen_set_theme(l->screen, &l->theme);
+}
+
+void live_set_theme(struct live *l, const struct theme *theme)
+{
+	l->theme = *theme;
+	if (l->lent)
+		return;
+	apply_theme(l);
+	deliver(l);
 }
 
 /*
@@ -322,6 +340,7 @@ void live_recall(struct live *l)
 void live_take_back(struct live *l)
 {
 	l->lent = false;
+	apply_theme(l);
 	deliver(l);
 	if (l->lent_lost)
 		restart(l);

@@ -39,6 +39,7 @@ struct live {
 	struct live_options options;
 	struct screen *screen;  /* NULL after an allocation failure */
 	struct effects effects; /* replies and events not delivered yet */
+	struct theme theme;     /* the screen's, from when it is not lent */
 	/* Feeding output from before this server: replies may be sent, events are dropped. */
 	bool late;
 	bool lent;           /* a worker owns the screen */
@@ -70,6 +71,9 @@ void live_finish(struct live *l);
  * one while no server ran; only then this resizes the screen.
  */
 void live_correct_size(struct live *l, unsigned rows, unsigned cols);
+
+/* Set the theme of the screen, now or when a worker returns it. */
+void live_set_theme(struct live *l, const struct theme *theme);
 
 /* Feed what the history has consumed, about `work` cells of it. Returns true if more is left. */
 bool live_follow(struct live *l, size_t work);

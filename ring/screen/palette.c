@@ -1,4 +1,4 @@
-/* Colours that programs can query and set. The defaults are those of the page's dark theme. */
+/* Colours that programs can query and set. The others are those of the theme. */
 #include "ring/hex.h"
 #include "ring/screen/screen_internal.h"
 
@@ -7,17 +7,12 @@
 
 #define IS_SET UINT32_C(0xff000000)
 
-static const uint32_t basic[16] = {0x23272f, 0xf0776a, 0x8fc27a, 0xe8bb64, 0x78aeea, 0xc796e8,
-	0x6bc5c6, 0xcfccc3, 0x767d8b, 0xff9a8e, 0xacdb98, 0xf7d48c, 0x9cc8fa, 0xdeb6f7, 0x92dfdf,
-	0xfaf7ef};
-static const uint32_t dynamic[3] = {0xe4e1d8, 0x101317, 0xf2b84b};
-
-/* The 6 x 6 x 6 cube and the greys of xterm's 256 colours. */
-static uint32_t standard(unsigned index)
+/* The theme's colours, then the 6 x 6 x 6 cube and the greys of xterm's 256 colours. */
+static uint32_t standard(const struct theme *theme, unsigned index)
 {
 	static const uint8_t level[6] = {0, 95, 135, 175, 215, 255};
-	if (index < 16)
-		return basic[index];
+	if (index < THEME_COLORS)
+		return theme->colors[index];
 	if (index >= 232)
 		return (8 + (index - 232) * 10) * UINT32_C(0x010101);
 	index -= 16;
@@ -46,12 +41,14 @@ void palette_restore(struct palette *p, int index)
 
 uint32_t palette_get(const struct palette *p, unsigned index)
 {
-	return p->indexed && p->indexed[index] ? p->indexed[index] & COLOR_VALUE : standard(index);
+	return p->indexed && p->indexed[index] ? p->indexed[index] & COLOR_VALUE
+					       : standard(&p->theme, index);
 }
 
 uint32_t palette_dynamic(const struct palette *p, unsigned which)
 {
-	return p->dynamic[which] ? p->dynamic[which] & COLOR_VALUE : dynamic[which];
+	const uint32_t usual[3] = {p->theme.foreground, p->theme.background, p->theme.cursor};
+	return p->dynamic[which] ? p->dynamic[which] & COLOR_VALUE : usual[which];
 }
 
 static bool parse_hex(const char *text, size_t digits, uint32_t *ret_value)

@@ -94,7 +94,8 @@ static void end_sequence(struct parser *p, enum tokenizer_state before)
 		parser_end_osc(p);
 	else if (terminated && before == TOKENIZER_DCS_DATA)
 		parser_end_dcs(p);
-	else if (before == TOKENIZER_APC_DATA && p->tokenizer.code == ST) /* no mark joins what was before */
+	else if (before == TOKENIZER_APC_DATA &&
+		p->tokenizer.code == ST) /* no mark joins what was before */
 		p->ops->control(p->user, ST);
 	if (tokenizer_is_data(before))
 		parser_string_release(p);

@@ -112,6 +112,20 @@ static void report_status(struct screen *s, int what)
 		screen_reply(s, "\033[%u;%uR", s->active->y + 1, x);
 }
 
+/* contour-terminal.org/vt-extensions/color-palette-update-notifications: 1 is dark, 2 light. */
+static void report_color_scheme(struct screen *s)
+{
+	screen_reply(s, "\033[?997;%dn", theme_is_dark(&s->palette.theme) ? 1 : 2);
+}
+
+void screen_set_theme(struct screen *s, const struct theme *theme)
+{
+	bool changes = theme_is_dark(theme) != theme_is_dark(&s->palette.theme);
+	s->palette.theme = *theme;
+	if (changes && s->modes.color_scheme)
+		report_color_scheme(s);
+}
+
 static void report_private_status(struct screen *s, int what)
 {
 	switch (what) {
@@ -131,8 +145,8 @@ static void report_private_status(struct screen *s, int what)
 	case 55:
 		screen_reply(s, "\033[?50n");
 		break;
-	case 996: /* colour scheme: dark */
-		screen_reply(s, "\033[?997;1n");
+	case 996:
+		report_color_scheme(s);
 		break;
 	default:
 		break;

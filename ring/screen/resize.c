@@ -116,8 +116,7 @@ static void restore_scrollback(struct screen *s, struct flow *f, bool narrowed)
 }
 
 /* Return the last lines to the screen. fresh: blank rows, which become the screen's. */
-static void restore_rows(
-	struct screen *s, const struct flow *f, struct buffer *fresh, bool narrowed)
+static void restore_rows(struct screen *s, const struct flow *f, struct buffer *fresh, bool narrowed)
 {
 	struct buffer *b = &s->primary;
 	b->rows = fresh->rows;

@@ -88,6 +88,7 @@ int screen_create(struct screen **ret_screen, const struct screen_options *o)
 	s->active = &s->primary;
 	s->version = s->primary.moved = o->version + 1;
 	s->next_link = 1;
+	s->palette.theme = theme_default;
 	parser_init(&s->parser, &ops, s, o->offset);
 	scrollback_init(&s->scrollback,
 		o->scrollback < SCREEN_SCROLLBACK_MAX ? o->scrollback : SCREEN_SCROLLBACK_MAX);

@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include "ring/theme.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -131,6 +133,12 @@ size_t screen_work(const struct screen *s);
 
 /* Resize. Sides are clamped. Returns 0 or -ENOMEM. */
 int screen_resize(struct screen *s, unsigned rows, unsigned cols);
+
+/*
+ * Set the colours of the terminals that show the screen. A program that has asked for it (mode 2031) is told when they become
+ * dark or light.
+ */
+void screen_set_theme(struct screen *s, const struct theme *theme);
 
 /* Suppress replies and events, while output is fed that was processed before. */
 void screen_mute(struct screen *s, bool muted);

@@ -71,8 +71,9 @@ struct title_stack {
 	unsigned count;
 };
 
-/* Colours that the program has set: 0xRRGGBB; the top byte is set if there is one. */
+/* Colours that the program has set, 0xRRGGBB with the top byte set, and those of the theme. */
 struct palette {
+	struct theme theme;
 	uint32_t *indexed;   /* PALETTE_SIZE entries, or NULL if none is set */
 	uint32_t dynamic[3]; /* foreground, background, cursor: OSC 10 to 12 */
 };

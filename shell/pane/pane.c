@@ -30,6 +30,12 @@ int pane_check_responsive(const struct pane *p)
 	return held_is_responsive(&p->held) ? 0 : -ERR_UNRESPONSIVE;
 }
 
+void pane_set_theme(struct pane *p, const struct theme *theme)
+{
+	if (p->history_open && !theme_equals(&p->live.theme, theme))
+		live_set_theme(&p->live, theme);
+}
+
 void pane_note_active(struct pane *p)
 {
 	p->activity_ms = clock_wall_ms();

@@ -65,6 +65,9 @@ int pane_check_responsive(const struct pane *p);
 /* Write input to the terminal, counted and noted. Returns 0, or an error_of_holder() of link_write(). */
 int pane_write(struct pane *p, const void *bytes, size_t length);
 
+/* Set the colours that programs in the pane are told. Nothing happens before its history is open. */
+void pane_set_theme(struct pane *p, const struct theme *theme);
+
 /* Set activity_ms to now, also in the holder's control page, where it outlives the server. */
 void pane_note_active(struct pane *p);
 

@@ -134,13 +134,13 @@ scenario('keys are encoded as the program requests, and the page keeps its other
 	let asked = 0;
 	const read = async (setUp, count, ...keys) => {
 		asked++;
-		await page.keyboard.type(`(stty raw -echo; printf '${setUp}go${asked}\\r\\n'; head -c ${count} | od -An -c -w99; stty sane; printf '\\e[<9u\\n'; echo o"k${asked}")`);
+		await page.keyboard.type(`(stty raw -echo; printf '${setUp}go${asked}\\r\\n'; head -c ${count} | od -An -c -w99 | tr -d ' '; stty sane; printf '\\e[<9u\\n'; echo o"k${asked}")`);
 		await page.keyboard.press('Enter');
 		await shows(page, new RegExp(`^go${asked}$`, 'm'));
 		for (const key of keys)
 			await page.keyboard.press(key);
 		await shows(page, new RegExp(`^ok${asked}$`, 'm'));
-		return (await text(page)).split(`\ngo${asked}\n`)[1].split('\n')[0].replaceAll(' ', '');
+		return (await text(page)).split(`\ngo${asked}\n`)[1].split('\n')[0];
 	};
 	assert.equal(await read('', 1, 'Shift+Enter'), '\\r');
 	assert.equal(await read('\\e[>1u', 7, 'Shift+Enter'), '033[13;2u');
@@ -155,4 +155,11 @@ scenario('keys are encoded as the program requests, and the page keeps its other
 	await until('the frame is held back', async () => await modes() === 'first true');
 	await page.keyboard.press('q');
 	await until('it is shown', async () => (await modes()).endsWith('false'));
+
+	const background = async (colorScheme) => {
+		await page.emulateMedia({ colorScheme });
+		return read('\\e]11;?\\e\\\\', 25);
+	};
+	assert.equal(await background('dark'), '033]11;rgb:1010/1313/1717033\\');
+	assert.equal(await background('light'), '033]11;rgb:fdfd/fbfb/f6f6033\\');
 });

@@ -108,6 +108,44 @@ shared('each query gets one reply, with any number of clients', { timeout: 100_0
 	assert.match(metrics, /^ringside_replies_lost_total 0$/m);
 });
 
+shared('replies about colours are those of the client that typed last, or joined last', async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const theme = (foreground, background) => ({ type: 'theme', foreground, background, cursor: '#010203',
+		colors: Array.from({ length: 16 }, (_, index) => `#0000${index.toString(16).padStart(2, '0')}`) });
+	const questions = ['\x1b]10;?\x07', '\x1b]11;?\x07', '\x1b]4;15;?\x07', '\x1b[?996n'];
+	const join = async (colors, options) => {
+		const client = server.client({ sessionId: 's', ...options });
+		await client.connect();
+		if (colors)
+			client.control(theme(...colors));
+		client.control({ type: 'ping', t: 1 });
+		await client.untilMessage('pong');
+		return client;
+	};
+	const dark = await ask(server, 's', questions);
+	assert.equal(dark[3], '\x1b[?997;1n');
+	const first = await join(['#102030', '#fefefe']);
+	const light = ['\x1b]10;rgb:1010/2020/3030\x1b\\', '\x1b]11;rgb:fefe/fefe/fefe\x1b\\', '\x1b]4;15;rgb:0000/0000/0f0f\x1b\\', '\x1b[?997;2n'];
+	assert.deepEqual(await ask(server, 's', questions), light);
+	await join(['#ffffff', '#000000']);
+	assert.equal((await ask(server, 's', questions))[1], '\x1b]11;rgb:0000/0000/0000\x1b\\');
+	const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'viewer' });
+	await join(['#aaaaaa', '#bbbbbb'], { token });
+	await join(null);
+	assert.equal((await ask(server, 's', questions))[1], '\x1b]11;rgb:0000/0000/0000\x1b\\', 'without a theme, or watching');
+	first.type('\r');
+	await server.untilPrompt('s');
+	assert.deepEqual(await ask(server, 's', questions), light, 'who has typed');
+
+	/* Mode 2031: a program is told of a change. */
+	await server.api.input('s', String.raw`stty raw -echo; printf '\033[?2031hset\r\n'; IFS= read -r -d n told; printf '\033[?2031l'; stty sane; printf 'told %q\n' "$told"` + '\r');
+	await server.outputMatches('s', /set\r\n/);
+	first.control(theme('#ffffff', '#000000'));
+	await server.outputMatches('s', /told \$'\\E\[\?997;1'/);
+	first.control({ ...theme('#ffffff', '#000000'), cursor: 'red' });
+	assert.equal((await first.untilMessage('error')).code, 'VALIDATION_FAILED');
+});
+
 for (const [when, before] of [['was not read any more', 'SIGSTOP'], ['came when there was no server', 'SIGKILL']]) {
 	shared(`a query that ${when} is answered once by the next server`, async (server) => {
 		const here = (name) => existsSync(path.join(server.cwd, name));

@@ -226,9 +226,8 @@ static void dump(void)
 	printf("\nkitty %u\n", m->kitty_flags);
 	printf("modes %d%d%d%d%d%d%d%d%d%d%d%d style %u mouse %d %d\n", m->application_cursor,
 		m->application_keypad, m->origin, m->wraparound, m->reverse_wraparound, m->insert,
-		m->newline, m->cursor_hidden, m->bracketed_paste, m->focus,
-		m->synchronized_output, m->graphemes, m->cursor_style, (int)m->mouse,
-		(int)m->mouse_encoding);
+		m->newline, m->cursor_hidden, m->bracketed_paste, m->focus, m->synchronized_output,
+		m->graphemes, m->cursor_style, (int)m->mouse, (int)m->mouse_encoding);
 	printf("title %s\nicon %s\ntitles ", screen_title(s), screen_icon(s));
 	put_titles(&s->titles);
 	putchar(' ');

@@ -37,6 +37,7 @@ import { NO_CLIENTS } from './ui/presence';
 import { randomId } from './ui/random_id';
 import { openReadMode } from './ui/read_mode';
 import type { Settings } from './ui/settings';
+import { themeMessage } from './ui/terminal_themes';
 import type { Theme } from './ui/theme';
 import { screenReaderMode } from './ui/shortcuts';
 import { handlePaste, pasteFromClipboard } from './ui/paste';
@@ -127,7 +128,7 @@ export class SessionView {
 		this.#options = options;
 		this.id = id;
 		const terminal = createTerminal({
-			theme: theme.terminal, minimumContrast: theme.minimumContrast,
+			theme: theme.terminal,
 			fontFamily: settings.fontFamily, fontSize: settings.fontSize, lineHeight: settings.lineHeight,
 			cursorStyle: settings.values.cursor, cursorBlink: settings.blinks(role === 'viewer'),
 			optionIsMeta: settings.values.option === 'meta', readOnly: role === 'viewer', screenReader: screenReaderMode(), openLink,
@@ -437,6 +438,7 @@ export class SessionView {
 		this.#epoch = message.epoch;
 		this.#exitShown = false;
 		this.#clipboard = message.clipboard;
+		this.connection.sendTheme(themeMessage(this.#options.theme.terminal));
 		this.#history.attached(message.scrollback);
 		this.#clusters.setSession(message.unicode);
 		this.#showLease(NO_LEASE); // the server sends it again
@@ -491,7 +493,7 @@ export class SessionView {
 		document.addEventListener('visibilitychange', nudge);
 		const stopTheme = theme.onChange(() => {
 			this.terminal.options.theme = theme.terminal;
-			this.terminal.options.minimumContrastRatio = theme.minimumContrast;
+			this.connection.sendTheme(themeMessage(theme.terminal));
 		});
 		const stopSettings = settings.onChange(() => {
 			this.terminal.options.cursorStyle = settings.values.cursor;

@@ -51,6 +51,24 @@ static void parse_paste(const json_t *root, struct message *m)
 						    : MESSAGE_PASTE;
 }
 
+static bool parse_color(const json_t *value, uint32_t *ret_color)
+{
+	return theme_parse_color(json_string_value(value), ret_color);
+}
+
+static void parse_theme(const json_t *root, struct message *m)
+{
+	struct theme *theme = &m->theme;
+	const json_t *colors = json_object_get(root, "colors");
+	bool good = json_array_size(colors) == THEME_COLORS &&
+		parse_color(json_object_get(root, "foreground"), &theme->foreground) &&
+		parse_color(json_object_get(root, "background"), &theme->background) &&
+		parse_color(json_object_get(root, "cursor"), &theme->cursor);
+	for (unsigned i = 0; good && i < THEME_COLORS; i++)
+		good = parse_color(json_array_get(colors, i), &theme->colors[i]);
+	m->type = good ? MESSAGE_THEME : MESSAGE_BAD_THEME;
+}
+
 static void parse_object(const json_t *root, struct message *m)
 {
 	const char *type = json_string_value(json_object_get(root, "type"));
@@ -82,6 +100,8 @@ static void parse_object(const json_t *root, struct message *m)
 		m->type = MESSAGE_LEASE;
 		/* A longer id is cut, and invalid in any case. */
 		snprintf(m->lease, sizeof m->lease, "%s", id ? id : "");
+	} else if (strcmp(type, "theme") == 0) {
+		parse_theme(root, m);
 	} else if (strcmp(type, "paste") == 0) {
 		parse_paste(root, m);
 	} else {

@@ -1,6 +1,7 @@
 /* Control messages of clients of the terminal socket, parsed. Pure. */
 #pragma once
 
+#include "ring/theme.h"
 #include "shell/input/lease.h"
 #include "shell/name.h"
 
@@ -22,8 +23,10 @@ enum message_type {
 	MESSAGE_PING,
 	MESSAGE_NAME,
 	MESSAGE_BAD_NAME,
-	MESSAGE_ACK,       /* reports how many bytes of binary frames have come */
-	MESSAGE_SNAPSHOT,  /* asks for a snapshot */
+	MESSAGE_ACK,      /* reports how many bytes of binary frames have come */
+	MESSAGE_SNAPSHOT, /* asks for a snapshot */
+	MESSAGE_THEME,    /* the colours that the client draws with */
+	MESSAGE_BAD_THEME,
 	MESSAGE_LEASE,     /* shows the lease by which the client may type */
 	MESSAGE_PASTE,     /* the next bytes of binary frames are a paste */
 	MESSAGE_BAD_PASTE, /* a paste without an id, or with a wrong size */
@@ -41,6 +44,7 @@ struct message {
 	uint64_t lines, longest;         /* MESSAGE_PASTE: lines; bytes of the longest one */
 	bool confirmed;                  /* MESSAGE_PASTE: the user has confirmed several lines */
 	unsigned scrollback;             /* MESSAGE_SNAPSHOT: lines */
+	struct theme theme;              /* MESSAGE_THEME */
 	char lease[LEASE_ID_LENGTH + 1]; /* MESSAGE_LEASE: its id, "" for none */
 };
 

@@ -335,6 +335,16 @@ static void on_text(void *self, const char *text, size_t length)
 		t->all->metrics->control_invalid++;
 		terminal_refuse(t, "VALIDATION_FAILED", "Invalid name");
 		break;
+	case MESSAGE_BAD_THEME:
+		t->all->metrics->control_invalid++;
+		terminal_refuse(t, "VALIDATION_FAILED",
+			"Invalid theme: foreground, background, cursor and 16 colors have the form #rrggbb");
+		break;
+	case MESSAGE_THEME:
+		t->has_theme = true;
+		t->theme = m.theme;
+		terminal_apply_theme(t);
+		break;
 	case MESSAGE_RESIZE:
 		apply_window(t, m.rows, m.cols);
 		break;

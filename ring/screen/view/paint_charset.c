@@ -4,7 +4,7 @@
 static void designate(struct painter *p, unsigned slot, uint8_t final)
 {
 	static const char slots[] = "()*+";
-	const char sequence[3] = {'\033', slots[slot], (char)final};
+	const char sequence[3] = {'\033', slots[slot], (char) final};
 	output_put(&p->out, sequence, sizeof sequence);
 }
 

@@ -13,25 +13,36 @@ export class Emulator {
 			this.replies += data;
 			if (answers && client?.socket?.readyState === 1) client.type(data);
 		});
-		client?.on('bytes', (bytes) => this.terminal.write(bytes));
+		client?.on('bytes', (bytes) => this.#write(bytes));
 		client?.on('snapshot', ({ data, cols: width, rows: height }) => {
 			this.#resize(width, height);
-			this.terminal.write('', () => { this.restoring = true; });
-			this.terminal.write(data, () => { this.restoring = false; });
+			this.#then(() => { this.restoring = true; });
+			this.#write(data);
+			this.#then(() => { this.restoring = false; });
 		});
 		client?.on('message', ({ type, cols: width, rows: height }) => {
 			if (type === 'resize' || type === 'sync') this.#resize(width, height);
 		});
 	}
 
-	/** In order: earlier output is parsed first. */
+	/* One after the other: xterm.js parses all that has been written before it resizes. */
+	#done = Promise.resolve();
+
+	#then(run) {
+		this.#done = this.#done.then(run);
+	}
+
+	#write(bytes) {
+		this.#then(() => new Promise((resolve) => { this.terminal.write(bytes, resolve); }));
+	}
+
 	#resize(cols, rows) {
-		this.terminal.write('', () => this.terminal.resize(cols, rows));
+		this.#then(() => this.terminal.resize(cols, rows));
 	}
 
 	/** Resolves when everything received so far was parsed and answered. */
 	parsed() {
-		return new Promise((resolve) => { this.terminal.write('', resolve); });
+		return this.#done;
 	}
 
 	get text() {
@@ -44,6 +55,5 @@ export class Emulator {
 export async function answersTo(bytes, size) {
 	const emulator = new Emulator(undefined, size);
 	await new Promise((resolve) => { emulator.terminal.write(bytes, resolve); });
-	await emulator.parsed();
 	return emulator.replies;
 }

@@ -291,6 +291,11 @@ export class Connection {
 		this.#hadUndelivered = hasUndelivered;
 	}
 
+	/** Tell the server which colours the terminal has, for programs that ask. */
+	sendTheme(theme: object): void {
+		this.#sendJson({ type: 'theme', ...theme });
+	}
+
 	/** Request a snapshot with so many lines of history. Returns false if the connection is not live. */
 	requestSnapshot(scrollback: number): boolean {
 		if (this.#state.kind !== 'live')

@@ -3,6 +3,7 @@ import { ClipboardAddon, type IClipboardProvider } from '@xterm/addon-clipboard'
 import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import { Terminal, type ITheme } from '@xterm/xterm';
+import { MINIMUM_CONTRAST } from '../ui/terminal_themes';
 import '@xterm/xterm/css/xterm.css';
 
 export const SCROLLBAR_WIDTH = 12;
@@ -16,7 +17,6 @@ export interface TerminalOptions {
 	readonly cursorBlink: boolean;
 	readonly optionIsMeta: boolean; // the Option key of Macs sends ESC and the key
 	readonly readOnly: boolean;
-	readonly minimumContrast: number;
 	readonly screenReader: boolean;
 	/** A link was clicked; visible: its text is its address. */
 	openLink(uri: string, visible: boolean): void;
@@ -37,7 +37,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
 		linkHandler: { activate: (_event, uri) => options.openLink(uri, false) },
 		macOptionClickForcesSelection: true, // as Shift does elsewhere
 		macOptionIsMeta: options.optionIsMeta,
-		minimumContrastRatio: options.minimumContrast,
+		minimumContrastRatio: MINIMUM_CONTRAST,
 		rightClickSelectsWord: false,
 		screenReaderMode: options.screenReader,
 		scrollbar: { width: SCROLLBAR_WIDTH },

@@ -2,6 +2,9 @@
 import type { ITheme } from '@xterm/xterm';
 import type { ThemeName } from './theme';
 
+/** Programs choose colours for other palettes, and draw the default text on any background. */
+export const MINIMUM_CONTRAST = 4.5;
+
 export const TERMINAL_THEMES: Readonly<Record<ThemeName, ITheme>> = {
 	dark: {
 		background: '#101317', foreground: '#e4e1d8',
@@ -65,6 +68,11 @@ export const PALETTES: Readonly<Record<PaletteName, Palette>> = {
 	contrast: known('Black, high contrast', 'dark', '000000 ffffff ffff00 264f78 '
 		+ '000000 ff6b6b 5af78e f3f99d 7ab8ff ff92d0 9aedfe ffffff 9a9a9a ff8c8c 8affb0 ffffb0 a5d0ff ffb5e0 c0f5ff ffffff'),
 };
+
+/** The colours of a palette as the server wants them. */
+export function themeMessage({ foreground, background, cursor, ...colors }: ITheme): object {
+	return { foreground, background, cursor, colors: NAMES.map((name) => colors[name]) };
+}
 
 export function isPalette(name: string): name is PaletteName {
 	return Object.hasOwn(PALETTES, name);

@@ -37,11 +37,6 @@ export class Theme {
 		return PALETTES[this.#palette].colors;
 	}
 
-	/** Most programs choose colours for dark terminals, so light themes need more contrast. */
-	get minimumContrast(): number {
-		return this.name === 'light' ? 4.5 : 1;
-	}
-
 	toggle(): void {
 		const other: ThemeName = this.name === 'dark' ? 'light' : 'dark';
 		// If this is the system's theme, follow the system again.

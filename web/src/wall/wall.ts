@@ -9,6 +9,7 @@ import { h } from '../ui/dom';
 import { icon } from '../ui/icons';
 import { setText } from '../ui/session_row';
 import { countWaiting } from '../ui/session_status';
+import { MINIMUM_CONTRAST } from '../ui/terminal_themes';
 import type { Theme } from '../ui/theme';
 import { toast } from '../ui/toast';
 import { answerQuestion, interrupt } from './answer_question';
@@ -314,7 +315,7 @@ export class Wall {
 
 	#newColors(): Colors {
 		const { theme } = this.#options;
-		return new Colors(theme.terminal, theme.minimumContrast);
+		return new Colors(theme.terminal, MINIMUM_CONTRAST);
 	}
 
 	#showStatus(): void {

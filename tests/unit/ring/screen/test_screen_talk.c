@@ -237,3 +237,29 @@ Test(screen_mute, works_without_callbacks)
 	screen_feed(s, "\x1b[c\a", 4, SIZE_MAX);
 	screen_destroy(s);
 }
+
+Test(screen_reply, colors_are_those_of_the_theme)
+{
+	struct theme light = {.foreground = 0x102030,
+		.background = 0xfdfbf6,
+		.cursor = 0xaabbcc,
+		.colors = {[9] = 0xff8000}};
+	drawn_type(&d, "\x1b[?2031h");
+	screen_set_theme(d.screen, &light);
+	drawn_type(&d,
+		"\x1b[?996n\x1b]10;?;?;?\a\x1b]4;9;?\a\x1b]11;#000\a\x1b]11;?\a\x1b]111\a\x1b]11;?\a");
+	light.cursor = 0;
+	screen_set_theme(d.screen, &light);
+	screen_set_theme(d.screen, &theme_default);
+	static const char wanted[] = "\x1b[?997;2n"
+				     "\x1b[?997;2n"
+				     "\x1b]10;rgb:1010/2020/3030\x1b\\"
+				     "\x1b]11;rgb:fdfd/fbfb/f6f6\x1b\\"
+				     "\x1b]12;rgb:aaaa/bbbb/cccc\x1b\\"
+				     "\x1b]4;9;rgb:ffff/8080/0000\x1b\\"
+				     "\x1b]11;rgb:0000/0000/0000\x1b\\"
+				     "\x1b]11;rgb:fdfd/fbfb/f6f6\x1b\\"
+				     "\x1b[?997;1n";
+	cr_expect_eq(d.replies.length, sizeof wanted - 1);
+	cr_expect(memcmp(d.replies.bytes, wanted, sizeof wanted - 1) == 0);
+}

@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct message parse(const char *text)
@@ -120,6 +121,38 @@ Test(message_parse, lease_is_copied)
 	cr_assert_str_eq(m.lease, id);
 	cr_assert_str_eq(parse("{\"type\":\"lease\"}").lease, "");
 	cr_assert_str_eq(parse("{\"type\":\"lease\",\"id\":7}").lease, "");
+}
+
+/* A theme with these parameters. */
+static struct message parse_theme(const char *colors, const char *cursor)
+{
+	char text[1024];
+	snprintf(text, sizeof text,
+		"{\"type\":\"theme\",\"foreground\":\"#010203\",\"background\":\"#FfffFE\",\"cursor\":%s,"
+		"\"colors\":[%s]}",
+		cursor, colors);
+	return parse(text);
+}
+
+#define FIFTEEN                                                                                \
+	"\"#000000\",\"#000001\",\"#000002\",\"#000003\",\"#000004\",\"#000005\",\"#000006\"," \
+	"\"#000007\",\"#000008\",\"#000009\",\"#00000a\",\"#00000b\",\"#00000c\",\"#00000d\",\"#00000e\""
+
+Test(message_parse, theme_has_all_colors)
+{
+	struct message m = parse_theme(FIFTEEN ",\"#a1b2c3\"", "\"#0000ff\"");
+	cr_assert_eq(m.type, MESSAGE_THEME);
+	cr_expect_eq(m.theme.foreground, 0x010203);
+	cr_expect_eq(m.theme.background, 0xfffffe);
+	cr_expect_eq(m.theme.cursor, 0xff);
+	cr_expect_eq(m.theme.colors[14], 14);
+	cr_expect_eq(m.theme.colors[15], 0xa1b2c3);
+	cr_expect_eq(parse_theme(FIFTEEN, "\"#0000ff\"").type, MESSAGE_BAD_THEME);
+	cr_expect_eq(parse_theme(FIFTEEN ",\"red\"", "\"#0000ff\"").type, MESSAGE_BAD_THEME);
+	cr_expect_eq(parse_theme(FIFTEEN ",\"#a1b2c\"", "\"#0000ff\"").type, MESSAGE_BAD_THEME);
+	cr_expect_eq(parse_theme(FIFTEEN ",\"#a1b2c3\"", "\"#0000fg\"").type, MESSAGE_BAD_THEME);
+	cr_expect_eq(parse_theme(FIFTEEN ",\"#a1b2c3\"", "null").type, MESSAGE_BAD_THEME);
+	cr_expect_eq(parse("{\"type\":\"theme\"}").type, MESSAGE_BAD_THEME);
 }
 
 Test(message_parse, longest_name)

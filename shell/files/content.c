@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <openssl/evp.h>
 #include <unistd.h>
@@ -106,5 +107,23 @@ int content_hash(const void *bytes, size_t length, char ret_hash[CONTENT_HASH_SI
 		return -ENOMEM; /* SHA-256 is always available */
 	for (size_t i = 0; i < sizeof digest; i++)
 		snprintf(ret_hash + 2 * i, 3, "%02x", digest[i]);
+	return 0;
+}
+
+int content_inspect(const struct place *p, const char *path, struct stat *ret_st, bool *ret_readable)
+{
+	char link[32];
+	struct stat st;
+	int fd = place_open(p, path, O_PATH, 0);
+	if (fd < 0)
+		return fd;
+	int rc = fstat(fd, &st) < 0 ? -errno : 0;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	bool readable = rc == 0 && faccessat(AT_FDCWD, link, R_OK, AT_EACCESS) == 0;
+	close(fd);
+	if (rc < 0)
+		return rc;
+	*ret_st = st;
+	*ret_readable = readable;
 	return 0;
 }

@@ -39,3 +39,10 @@ int content_hash(const void *bytes, size_t length, char ret_hash[CONTENT_HASH_SI
 
 /* Whether a path exists, of any type, links followed. */
 bool content_exists(const struct place *p, const char *path);
+
+/*
+ * Look at a file or directory without opening it; links are followed. *ret_readable: whether the calling thread may
+ * read it. Returns 0 or a negative errno.
+ */
+int content_inspect(
+	const struct place *p, const char *path, struct stat *ret_st, bool *ret_readable);

@@ -30,6 +30,11 @@ bool place_of_directory(struct place *p, const char *cwd)
 	return (size_t)snprintf(p->cwd, sizeof p->cwd, "%s", cwd) < sizeof p->cwd;
 }
 
+void place_of_nothing(struct place *p)
+{
+	*p = (struct place){.root_fd = -1, .cwd_fd = -1};
+}
+
 /* Whether the shell has another mount namespace than the server. Returns 0, 1 or a negative errno. */
 static int is_in_sandbox(pid_t shell)
 {

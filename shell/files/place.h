@@ -41,6 +41,9 @@ void place_of_shell(struct place *p, pid_t shell, pid_t holder);
 /* A place without a session. cwd: absolute. Returns false if it is too long. */
 bool place_of_directory(struct place *p, const char *cwd);
 
+/* A place with absolute paths alone. */
+void place_of_nothing(struct place *p);
+
 /*
  * Open the working directory and the sandbox's root. Returns 0, -ESRCH if the shell is gone, -ENOSYS without
  * openat2(2), -EACCES if /proc denies access, or another negative errno; place_leave() is not needed after an

@@ -448,6 +448,8 @@ scenario("with a session user, files are accessed with that user's rights", { sk
 		await refused(server, 'read', { path: path.join(server.dir, 'token'), sessionId }, 500, 'FILESYSTEM_ERROR');
 		await refused(server, 'list-files', { path: server.dir, sessionId }, 500, 'FILESYSTEM_ERROR');
 	}
+	const { entries } = await good(server, 'stat', { paths: [path.join(ours, 'secret'), 'a/b', '~/.', path.join(server.dir, 'token')] });
+	assert.deepEqual(entries.map((entry) => entry && [entry.type, entry.readable]), [['file', false], ['file', true], ['directory', true], ['file', false]]);
 	await refused(server, 'delete', { path: path.join(ours, 'secret') }, 500, 'FILESYSTEM_ERROR');
 	// The user can neither signal nor inspect the threads that run as this user.
 	const threads = readdirSync(`/proc/${server.pid}/task`).filter((tid) => /^Uid:\t0\t1\t0\t1$/m.test(readFileSync(`/proc/${server.pid}/task/${tid}/status`, 'utf8')));

@@ -1,4 +1,4 @@
-// Raw files, over GET and PUT of /api/file: ranges, conditions, and interrupted bodies.
+// Raw files, over GET and PUT of /api/file: ranges, conditions, and interrupted bodies; the types of paths.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -6,6 +6,8 @@ import http from 'node:http';
 import path from 'node:path';
 import { outcome } from './lib/api.mjs';
 import { descriptors } from './lib/proc.mjs';
+import { noSandboxes } from './lib/sandboxes.mjs';
+import { inSandboxes, scenario } from './lib/server.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
@@ -159,4 +161,65 @@ shared('links are written through', async (server) => {
 	assert.equal((await put(server, 'link', 'new')).status, 200);
 	assert.ok(lstatSync(at('link')).isSymbolicLink());
 	assert.equal(readFileSync(at('target'), 'utf8'), 'new');
+});
+
+const stat = (server, paths, { sessionId = 's', bearer = server.token } = {}) => server.api.as(bearer).raw('POST', '/api/stat', { sessionId, paths });
+
+shared('types and sizes of several paths, as the shell reads them', async (server) => {
+	const at = (...names) => path.join(server.cwd, ...names);
+	for (const name of ['home', 'in', 'in/sub']) mkdirSync(at(name));
+	await server.session({ id: 's', cwd: at('in'), env: { HOME: at('home') } });
+	writeFileSync(at('in/a "ü".txt'), 'four');
+	writeFileSync(at('home/~'), '');
+	writeFileSync(at('in/closed'), '', { mode: 0 });
+	symlinkSync('a "ü".txt', at('in/link'));
+	symlinkSync('gone', at('in/dangling'));
+	execFileSync('mkfifo', [at('in/fifo')]);
+	const asked = ['a "ü".txt', at('in/a "ü".txt'), 'link', '~/~', 'sub/../../home/~', 'sub', 'fifo', '~/none', '~', 'dangling', 'fifo/x', 'x'.repeat(300), '/proc/self/status'];
+	const { json, status } = await stat(server, asked);
+	assert.equal(status, 200);
+	const file = { absolutePath: at('in/a "ü".txt'), type: 'file', size: 4, readable: true };
+	assert.deepEqual(json.entries.map((entry) => entry && { ...entry, modifiedAt: undefined }).slice(0, 5), [
+		file, file, { ...file, absolutePath: at('in/link') }, { ...file, absolutePath: at('home/~'), size: 0 },
+		{ ...file, absolutePath: `${server.cwd}/in/sub/../../home/~`, size: 0 }].map((entry) => ({ ...entry, modifiedAt: undefined })));
+	assert.deepEqual(json.entries.slice(5, 7).map(({ type }) => type), ['directory', 'other']);
+	assert.deepEqual(json.entries.slice(7), Array(6).fill(null));
+	assert.equal(Date.parse(json.entries[0].modifiedAt), Math.floor(statSync(at('in/link')).mtimeMs));
+	const [closed] = (await stat(server, ['closed'])).json.entries;
+	assert.deepEqual([closed.type, closed.readable], ['file', (await get(server, 'closed')).status === 200], 'readable is what a download finds');
+	assert.equal((await stat(server, Array(256).fill('link'))).json.entries.length, 256);
+
+	for (const paths of [undefined, [], 'link', Array(257).fill('link'), [''], ['a', 7], ['a\0b'], [`/${'x/'.repeat(2048)}`]])
+		assert.deepEqual([outcome(await stat(server, paths)), (await stat(server, paths)).json.context.validationErrors[0].field], ['400 VALIDATION_FAILED', 'paths']);
+	for (const role of ['viewer', 'driver']) {
+		const { path: link } = await server.api.call('POST', '/api/session/s/links', { role });
+		assert.equal(outcome(await stat(server, ['link'], { bearer: link.split('=')[1] })), '403 PERMISSION_DENIED');
+	}
+
+	await server.run('s', 'cd sub; rmdir ../sub');
+	assert.deepEqual((await stat(server, ['.', at('in/link')])).json.entries.map((entry) => entry?.type), [undefined, 'file'], 'a removed directory');
+	// Nothing is started: neither a session that does not exist nor one that has ended.
+	await server.api.input('s', 'exit\r');
+	await until('the end', async () => (await server.api.call('GET', '/api/session/s')).data.state === 'exited');
+	for (const sessionId of ['s', 'none'])
+		assert.deepEqual((await stat(server, ['.', '~/~', at('in/link')], { sessionId })).json.entries.map((entry) => entry?.type), [undefined, undefined, 'file']);
+	assert.deepEqual((await server.api.call('GET', '/api/session/list')).sessions.map(({ id, state }) => `${id} ${state}`), ['s exited']);
+});
+
+scenario('the types of paths in a sandbox', { skip: noSandboxes || (inSandboxes && 'all tests run in sandboxes'), start: false, ordinary: true }, async (server) => {
+	await server.start({ args: ['--isolate'] });
+	await server.session({ id: 's' });
+	writeFileSync(path.join(server.root, 'secret'), 'of the outside');
+	symlinkSync(path.join(server.root, 'secret'), path.join(server.root, 'link'));
+	await server.run('s', `cd /tmp; echo inside >file; ln -s ${server.root}/secret out; echo home >~/at-home`);
+	const paths = ['file', '~/at-home', 'out', `${server.root}/secret`, `../..${server.root}/secret`];
+	const { entries } = (await stat(server, paths)).json;
+	assert.deepEqual(entries.map((entry) => entry?.size), [7, 5, undefined, undefined, undefined]);
+	assert.equal(entries[0].absolutePath, '/tmp/file');
+	const { text } = await get(server, entries[1].absolutePath);
+	assert.equal(text, 'home\n');
+	await server.api.input('s', 'exit\r');
+	await until('the end', async () => (await server.api.call('GET', '/api/session/s')).data.state === 'exited');
+	assert.equal(outcome(await stat(server, ['/tmp/file'])), '410 SESSION_TERMINATED');
+	assert.equal(outcome(await stat(server, ['/tmp/file'], { sessionId: 'none' })), '404 SESSION_NOT_FOUND');
 });

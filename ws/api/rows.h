@@ -24,6 +24,7 @@ extern const struct route_row api_file_change_rows[];
 extern const struct route_row api_file_download_rows[];
 extern const struct route_row api_file_list_rows[];
 extern const struct route_row api_file_read_rows[];
+extern const struct route_row api_file_stat_rows[];
 extern const struct route_row api_file_stream_rows[];
 extern const struct route_row api_file_upload_rows[];
 extern const struct route_row api_file_write_rows[];

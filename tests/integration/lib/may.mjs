@@ -127,6 +127,7 @@ export const routes = [
 	row('trusted', 'POST /api/mkdir', { path: 'abuse', sessionId: 's' }, { may: { body: { path: '.', recursive: true, sessionId: 's' } } }),
 	row('trusted', 'POST /api/list-files', { path: '.', sessionId: 's' }),
 	row('trusted', 'POST /api/exists', { path: '.', sessionId: 's' }),
+	row('trusted', 'POST /api/stat', { paths: ['.'], sessionId: 's' }),
 	row('trusted', 'POST /api/expose-port', { port: 1999 }),
 	row('trusted', 'GET /api/exposed-ports'),
 	row('trusted', 'DELETE /api/exposed-ports/{port}', undefined, { may: { ids: { port: '1999' } } }),

@@ -222,6 +222,21 @@ static void use_server_directory(struct file_call *c)
 	submit(c);
 }
 
+/* The session does not run, and is not started. s: NULL if it does not exist. */
+static void use_no_directory(struct file_call *c, const struct session *s)
+{
+	if (c->api->sessions->config.bounds->isolation) {
+		reply_error(c->request, s ? "SESSION_TERMINATED" : "SESSION_NOT_FOUND",
+			s ? "The session's shell does not run" : "There is no such session",
+			json_pack("{s:s}", "sessionId", c->session));
+		file_call_free(c);
+		return;
+	}
+	place_of_nothing(&c->place);
+	c->place.workspace = c->api->alias;
+	submit(c);
+}
+
 /* Check that the session of a link exists and runs. Otherwise c has been answered. */
 static bool check_link_session(struct file_call *c, const struct session *s)
 {
@@ -251,6 +266,8 @@ static void choose_place(struct file_call *c)
 		file_call_free(c);
 	else if (s && s->state == SESSION_RUNNING)
 		use_shell(c, s);
+	else if (c->action->starts_nothing)
+		use_no_directory(c, s);
 	else if (needed)
 		start_session(c);
 	else
@@ -259,9 +276,8 @@ static void choose_place(struct file_call *c)
 
 /* Parsing */
 
-static bool parse_path(struct file_call *c, const char *field, const char **ret_path)
+bool file_call_check_path(struct file_call *c, const char *field, const json_t *value)
 {
-	const json_t *value = json_object_get(c->body, field);
 	const char *path = json_string_value(value), *wrong = NULL;
 	if (!path || !*path)
 		wrong = "Must be a path";
@@ -269,8 +285,15 @@ static bool parse_path(struct file_call *c, const char *field, const char **ret_
 		wrong = "Must not contain NUL";
 	else if (strlen(path) >= PLACE_PATH_MAX)
 		wrong = "Must be shorter than 4096 bytes";
-	*ret_path = path;
 	return !wrong || reply_invalid(c->request, field, wrong, "INVALID_PATH");
+}
+
+/* field: NULL if the action has no such path. */
+static bool parse_path(struct file_call *c, const char *field, const char **ret_path)
+{
+	const json_t *value = field ? json_object_get(c->body, field) : NULL;
+	*ret_path = json_string_value(value);
+	return !field || file_call_check_path(c, field, value);
 }
 
 /* Check and store the session's id, NULL for the default. Returns false after it has answered. */
@@ -294,7 +317,7 @@ static bool parse_body(struct file_call *c, bool *ret_none)
 	const char *id;
 	c->body = json_incref(body_read(c->request));
 	return c->body && parse_path(c, action->path, &c->path) &&
-		(!action->to || parse_path(c, action->to, &c->to)) &&
+		parse_path(c, action->to, &c->to) &&
 		body_text(c->request, c->body, "sessionId", &id) &&
 		parse_session(c, id, ret_none) && (!action->parse || action->parse(c));
 }

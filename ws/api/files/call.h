@@ -21,7 +21,9 @@ struct pack;
 /* One operation. Callbacks may be NULL, except work. */
 struct file_action {
 	const char *operation; /* its name in errors: "file.read" */
-	const char *path, *to; /* fields of the body that are paths; to: NULL if there is only one */
+	const char *path, *to; /* fields of the body that are paths; NULL: none */
+	/* Never start a session. If it does not run, there is no directory for relative paths. */
+	bool starts_nothing;
 	/* Parse the other fields. Returns false after it has answered the request. */
 	bool (*parse)(struct file_call *c);
 	/* Runs on a thread, in the place. Returns 0 with the answer written, or a negative errno. */
@@ -78,6 +80,9 @@ void file_call_url(struct request *r, const struct file_action *action);
 
 /* Free c; its open files are closed on a thread. */
 void file_call_free(struct file_call *c);
+
+/* Check that a value is a path. Returns false after it has answered the request; field: its name in that answer. */
+bool file_call_check_path(struct file_call *c, const char *field, const json_t *value);
 
 /* Answer with the general meaning of an errno. */
 void file_call_refuse(struct file_call *c, int error);

@@ -6,7 +6,7 @@ import { block as news, session } from './sessions';
 
 const blockOf = (start: number, fields: Partial<Block> = {}): Block => ({
 	id: `b${start}`, command: 'make', author: 'human', label: null, by: 'human', execId: null, state: 'running', startedAt: null,
-	endedAt: null, exitCode: null, start, end: null, inputMark: null, endMark: null, ...fields,
+	cwd: null, cwdAfter: null, endedAt: null, exitCode: null, start, end: null, inputMark: null, endMark: null, ...fields,
 });
 
 function make(blocks: readonly Block[] | null = []) {

@@ -12,7 +12,7 @@ import { bytes, newTerminal, parsed, row } from './terminals';
 
 const blockOf = (start: number, fields: Partial<Block> = {}): Block => ({
 	id: `b${start}`, command: 'ls', author: 'human', label: null, by: 'human', execId: null, state: 'done', startedAt: null,
-	endedAt: null, exitCode: 0, start, end: start + 5, inputMark: start - 3, endMark: start + 8, ...fields,
+	cwd: null, cwdAfter: null, endedAt: null, exitCode: 0, start, end: start + 5, inputMark: start - 3, endMark: start + 8, ...fields,
 });
 
 const marksOf = (places: Record<number, MarkPlace>) => (offset: number) => places[offset] ?? null;

@@ -6,7 +6,7 @@ import { block as news, session } from './sessions';
 
 const blockOf = (start: number, state: Block['state']): Block => ({
 	id: `b${start}`, command: 'ls', author: 'human', label: null, by: 'human', execId: null, state, startedAt: null,
-	endedAt: null, exitCode: state === 'done' ? 0 : null, start, end: null, inputMark: null, endMark: null,
+	cwd: null, cwdAfter: null, endedAt: null, exitCode: state === 'done' ? 0 : null, start, end: null, inputMark: null, endMark: null,
 });
 
 test('only new commands are fetched, and only from sessions that have some', async () => {

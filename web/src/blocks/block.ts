@@ -8,6 +8,8 @@ export interface Block {
 	readonly by: 'human' | 'exec';
 	readonly execId: string | null;
 	readonly state: 'running' | 'done';
+	readonly cwd: string | null; // the shell's directory before and after
+	readonly cwdAfter: string | null;
 	readonly startedAt: string | null;
 	readonly endedAt: string | null;
 	readonly exitCode: number | null;

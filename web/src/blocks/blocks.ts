@@ -136,6 +136,13 @@ export class Blocks {
 		return !this.#gutter.element.hidden && this.#gutter.focus();
 	}
 
+	/** The command that has printed this row of the active buffer; null: unknown, or none. */
+	at(row: number): Block | null {
+		if (this.#options.terminal.buffer.active.type === 'alternate')
+			return this.#list.running;
+		return this.placed.find((each) => each.row <= row && row <= each.endRow)?.block ?? null;
+	}
+
 	/** Scroll to the command, once it is loaded. */
 	show(id: string): void {
 		this.#target = id;

@@ -58,12 +58,14 @@ export function quotePath(path: string): string {
 		.map((part) => (part === "'" || part === '\\' ? `\\${part}` : `'${part}'`)).join('');
 }
 
+/** Whether the text has no invalid UTF-8, control characters, invisible characters or direction overrides. */
+export function isClean(text: string): boolean {
+	return !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffd]/u.test(text);
+}
+
 /** The directory without trailing slashes, or null if it cannot be used safely. Then paths are relative to the shell's directory. */
 export function knownDirectory(cwd: unknown): string | null {
-	if (typeof cwd !== 'string' || !cwd.startsWith('/') || cwd.length > 4000)
-		return null;
-	// Invalid UTF-8, control characters or direction overrides.
-	return /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffd]/u.test(cwd) ? null : cwd.replace(/\/+$/, '');
+	return typeof cwd === 'string' && cwd.startsWith('/') && cwd.length <= 4000 && isClean(cwd) ? cwd.replace(/\/+$/, '') : null;
 }
 
 /** "1.5 MB" */

@@ -22,7 +22,7 @@
  *                        wall-button, wall (data-state live or away), wall-close, wall-count, wall-tile (data-session-id, data-kind), wall-open,
  *                        wall-facts, wall-answer, wall-answer-form, wall-answer-text, wall-send, wall-interrupt, wall-copy, wall-pick, wall-together,
  *                        pane (data-session-id, data-front), pane-close,
- *                        uploads, upload (data-state), upload-path, open-settings, settings, setting-NAME (a select), setting-font-name,
+ *                        uploads, upload (data-state), upload-path, file-menu, file-download, file-copy, open-settings, settings, setting-NAME (a select), setting-font-name,
  *                        setting-font-hint, settings-reset, shortcuts, key-bar, role-badge (data-role),
  *                        search, search-input, search-count, search-case, search-regex, search-problem,
  *                        answer, answer-command, answer-secret, answer-over,

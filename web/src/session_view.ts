@@ -5,6 +5,7 @@ import type { Terminal } from '@xterm/xterm';
 import type { Alerts } from './blocks/alerts';
 import { Blocks } from './blocks/blocks';
 import type { FileSelection } from './files/file_selection';
+import { LazyLinks } from './files/lazy_links';
 import { messageOf, type Api } from './net/api';
 import { browserClock } from './net/clock';
 import { Connection, type ConnectionState, type Position, type Socket } from './net/connection';
@@ -92,6 +93,7 @@ export class SessionView {
 	readonly search: LazySearch;
 	readonly blocks: Blocks;
 	readonly keyboard: LeaseKeeper;
+	#fileLinks: LazyLinks;
 	#options: SessionViewOptions;
 	#element: HTMLElement;
 	#mount: HTMLElement;
@@ -180,6 +182,7 @@ export class SessionView {
 			paste: role === 'viewer' ? null : (text) => this.#paster.paste(text),
 			fetchAll: () => this.#history.fetchAll(),
 		});
+		this.#fileLinks = new LazyLinks({ api, session: id, terminal, stage, mount: this.#mount, blockAt: (row) => this.blocks.at(row) });
 		terminal.onTitleChange((title) => events.title(title));
 		terminal.onBell(() => this.#onBell());
 		this.#feed = new Feed(terminal, (offset) => this.connection.resync(offset));
@@ -256,6 +259,7 @@ export class SessionView {
 		this.connection.stop();
 		this.search.dispose();
 		this.blocks.dispose();
+		this.#fileLinks.dispose();
 		this.keyboard.dispose();
 		this.#frame.dispose();
 		this.#banner.dispose();
@@ -286,6 +290,8 @@ export class SessionView {
 				resize: (size) => this.#feed.whenParsed(() => this.#resize(size)),
 				ready: () => {
 					this.blocks.refresh();
+					if (role !== 'viewer') // viewers may not read files
+						this.#fileLinks.load();
 					const replay = this.#replay;
 					this.#feed.whenParsed(() => {
 						if (replay === this.#replay) {

@@ -3,7 +3,7 @@ import type { Block } from '../blocks/block';
 import { httpUrl, socketUrl } from './address';
 import { browserClock } from './clock';
 import { Mux } from './mux';
-import type { Activity, Role, Session, Size, SizePolicy } from './wire';
+import type { Activity, FileFacts, Role, Session, Size, SizePolicy } from './wire';
 
 const TIMEOUT_MS = 30_000; // until a request is answered; the body of the reply may take longer
 const OUTPUT_MAX = 8 * 1024 * 1024; // bytes of a command's output in one reply, as on the server
@@ -150,6 +150,16 @@ export class Api {
 		return (await this.#call<{ exists: boolean }>('POST', 'api/exists', { path, sessionId })).exists;
 	}
 
+	/** Facts about each path, null if it does not exist. At most 256 paths: absolute, relative to the shell, or below `~/`. */
+	async stat(sessionId: string, paths: readonly string[]): Promise<readonly (FileFacts | null)[]> {
+		return (await this.#call<{ entries: (FileFacts | null)[] }>('POST', 'api/stat', { paths, sessionId })).entries;
+	}
+
+	/** The address of a file, which browsers download. */
+	fileUrl(sessionId: string, path: string): string {
+		return httpUrl(filePath(path), { ...this.query(), sessionId });
+	}
+
 	async remove(id: string): Promise<void> {
 		await this.#call('POST', 'api/session/delete', { sessionId: id });
 	}
@@ -214,6 +224,11 @@ async function errorOf(response: Response): Promise<ApiError> {
 
 function sessionPath(id: string): string {
 	return `api/session/${encodeURIComponent(id)}`;
+}
+
+/** The path of a file's route. */
+export function filePath(path: string): string {
+	return `api/file/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
 export function isStatus(error: unknown, status: number): boolean {

@@ -1,5 +1,5 @@
 /* Uploads of files. The browser reads a file while it is sent. */
-import { ApiError, type Api } from './api';
+import { ApiError, filePath, type Api } from './api';
 import { httpUrl } from './address';
 
 export interface Upload {
@@ -22,7 +22,7 @@ export function upload(api: Api, { session, path, body, archive, signal, progres
 		// fetch() does not report upload progress.
 		const request = new XMLHttpRequest();
 		const fail = (status: number, code: string, message: string) => reject(new ApiError(status, code, message));
-		request.open('PUT', httpUrl(`api/file/${path.split('/').map(encodeURIComponent).join('/')}`, {
+		request.open('PUT', httpUrl(filePath(path), {
 			...api.query(), sessionId: session, ...(archive === true ? { format: 'tar' } : {}),
 		}));
 		request.setRequestHeader('If-None-Match', '*');

@@ -64,6 +64,15 @@ export interface Session extends Size {
 	readonly activity: Activity | null; // null: not known yet
 }
 
+/** A file or directory. */
+export interface FileFacts {
+	readonly absolutePath: string;
+	readonly type: 'file' | 'directory' | 'other';
+	readonly size: number; // bytes
+	readonly modifiedAt: string;
+	readonly readable: boolean; // by the server
+}
+
 /** A client that is attached to the session. */
 export interface Client {
 	readonly id: string | number;

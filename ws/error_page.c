@@ -17,23 +17,28 @@ static const char head[] =
 	"border-radius:12px;background:var(--card)}h1{font-size:1.3rem;margin:0 0 .5rem}p{margin:.5rem 0;overflow-wrap:anywhere}"
 	"small{color:var(--muted)}a{color:var(--accent)}</style></head><body><main>";
 
-/* What the user can do, in HTML. */
-static const struct {
-	const char *code, *hint;
+/* What the user can do, in HTML; "" if nothing is known. label: of the link, if there is one; NULL: no link helps. */
+static const struct hint {
+	const char *code, *text, *label;
 } hints[] = {
 	{"HOST_NOT_ALLOWED",
 		"The name in the address bar is not a name of this server, so another site may have led you here. "
-		"Open it as <code>localhost</code>, or start it with <code>--allow-host</code> and that name."},
-	{"UNAUTHENTICATED",
-		"Open the address that the server printed when it started, or <a href=\"/\">sign in</a>."},
+		"Open it as <code>localhost</code>, or start it with <code>--allow-host</code> and that name.",
+		NULL},
+	{"UNAUTHENTICATED", "Open the address that the server printed when it started, or sign in.",
+		"Sign in"},
+	{"REQUEST_TOO_LARGE",
+		"The address is too long, or this site has too many cookies in your browser: delete them.",
+		"To the sessions"},
+	{"PORT_NOT_LISTENING", "Start the program that serves it, then reload this page.", NULL},
 };
 
-static const char *hint_for(const char *code)
+static struct hint hint_for(const char *code)
 {
 	for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
 		if (strcmp(hints[i].code, code) == 0)
-			return hints[i].hint;
-	return "<a href=\"/\">To the sessions</a>";
+			return hints[i];
+	return (struct hint){code, "", "To the sessions"};
 }
 
 static void put_text(FILE *out, const char *text)
@@ -51,17 +56,30 @@ static void put_text(FILE *out, const char *text)
 	}
 }
 
-char *error_page(int status, const char *code, const char *message)
+static void put_link(FILE *out, const char *link, const char *label)
+{
+	fputs("<p><a href=\"", out);
+	put_text(out, link);
+	fputs("\">", out);
+	put_text(out, strcmp(link, "/") == 0 ? label : link);
+	fputs("</a></p>", out);
+}
+
+char *error_page(int status, const char *code, const char *message, const char *link)
 {
 	char *text = NULL;
 	size_t length;
+	struct hint hint = hint_for(code);
 	FILE *out = memory_stream(&text, &length);
 	if (!out)
 		return NULL;
 	fputs(head, out);
 	fputs("<h1>", out);
 	put_text(out, message);
-	fprintf(out, "</h1><p>%s</p><p><small>%d ", hint_for(code), status);
+	fprintf(out, "</h1><p>%s</p>", hint.text);
+	if (link && hint.label)
+		put_link(out, link, hint.label);
+	fprintf(out, "<p><small>%d ", status);
 	put_text(out, code);
 	fputs("</small></p></main></body></html>\n", out);
 	fclose(out);

@@ -359,14 +359,16 @@ static json_t *problem_json(
 	return problem;
 }
 
+static const char page_type[] = "text/html; charset=utf-8";
+
 /* Answer with a page, without the context, which is for programs. Returns false when memory is short. */
 static bool reply_page(struct request *r, const char *code, const char *message)
 {
-	char *page = error_page(error_status(code), code, message);
+	char *page = error_page(error_status(code), code, message, r->page_link);
 	if (!page)
 		return false;
 	reply_header(r, "content-security-policy", ERROR_PAGE_POLICY);
-	reply_bytes(r, error_status(code), "text/html; charset=utf-8", page, strlen(page), page);
+	reply_bytes(r, error_status(code), page_type, page, strlen(page), page);
 	return true;
 }
 
@@ -394,13 +396,17 @@ void *request_alloc(struct request *r, size_t size)
 
 void reply_replace(struct request *r, const char *code, const char *message)
 {
-	char *text = dump_json(problem_json(r, code, message, NULL));
+	char *page = r->accepts_page ? error_page(error_status(code), code, message, r->page_link)
+				     : NULL;
+	char *text = page ? page : dump_json(problem_json(r, code, message, NULL));
 	free_reply(r);
 	r->reply = (struct reply){.status = error_status(code),
-		.content_type = "application/json",
+		.content_type = page ? page_type : "application/json",
 		.body = text ? text : fallback,
 		.length = strlen(text ? text : fallback),
 		.owned = text};
+	if (page)
+		reply_header(r, "content-security-policy", ERROR_PAGE_POLICY);
 	r->done = true;
 }
 

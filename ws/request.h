@@ -103,7 +103,8 @@ struct request {
 	bool secure;                          /* the client uses TLS, to us or to a trusted proxy */
 	char session_header[NAME_ID_MAX + 1]; /* the header X-Session-Id, or "" */
 	bool accepts_events;                  /* Accept has text/event-stream */
-	bool accepts_page;           /* Accept has text/html: a browser, errors are pages */
+	bool accepts_page; /* Accept has text/html: a browser, errors are pages */
+	const char *page_link; /* of such a page, see error_page(); outlives r, or r is answered at once */
 	bool accepts_tar;            /* Accept has application/x-tar */
 	bool sends_tar;              /* Content-Type is application/x-tar */
 	bool session_header_invalid; /* X-Session-Id is not a valid id */

@@ -37,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (length > 0 && http_head_parse(text, length, &h) == 0)
 		check_again(&h);
 	memcpy(text, data, size);
+	(void)http_text_accepts_page(text, size);
 	if (size > 0)
 		(void)http_head_parse(text, size, &h);
 	free(text);

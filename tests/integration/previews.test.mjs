@@ -169,8 +169,9 @@ shared('a missing listener and one that does not respond are reported clearly', 
 	await new Promise((resolve) => { listener.close(resolve); });
 	assertError(await visit(server, preview), 502, 'PORT_NOT_LISTENING');
 	const page = await visit(server, preview, '/', { headers: { Accept: 'text/html,*/*' } });
-	assert.equal(page.text, `Nothing listens on port ${port} of this machine.\n`);
-	assert.equal(page.headers['content-type'], 'text/plain; charset=utf-8');
+	assert.ok(page.text.includes(`<h1>Nothing listens on port ${port} of this machine</h1>`), page.text);
+	assert.ok(!page.text.includes('href='), 'an address of the preview is not one of ours');
+	assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
 	assert.equal((await visit(server, preview, '/', { method: 'HEAD' })).text, '');
 	const answers = {
 		nothing: '', 'bytes that are not HTTP': 'SSH-2.0-OpenSSH\r\n', 'half a head': 'HTTP/1.1 200 OK\r\nA: b\r\n',

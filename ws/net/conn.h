@@ -43,6 +43,8 @@ struct conn {
 	size_t in_length, in_size;
 	char *out; /* to send before the body of the answer; owned */
 	size_t out_length, out_sent;
+	size_t excess;            /* bytes of a head that is too large that have been discarded */
+	bool is_browser;          /* that head is a browser's */
 	size_t skip;              /* bytes of an unwanted body in front of the next head */
 	size_t discarded;         /* bytes read in CONN_LINGER */
 	uint64_t linger_since_ms; /* loop time when CONN_LINGER began; since_ms is the last input */

@@ -136,7 +136,7 @@ static void copy_optional(const struct http_head *http, struct head *h)
 	copy_field(http, "x-forwarded-proto", h->forwarded_proto, sizeof h->forwarded_proto);
 	const char *accept = http_head_field(http, "accept");
 	h->accepts_events = accept && strcasestr(accept, "text/event-stream");
-	h->accepts_page = accept && strcasestr(accept, "text/html");
+	h->accepts_page = http_head_accepts_page(http);
 	h->accepts_tar = accept && strcasestr(accept, "application/x-tar");
 	h->has_match = h->if_none_match[0];
 	h->head_only = strcmp(http->method, "HEAD") == 0;

@@ -257,6 +257,7 @@ static bool admit(
 	snprintf(r->agent, sizeof r->agent, "%s", h->agent);
 	r->accepts_events = h->accepts_events;
 	r->accepts_page = h->accepts_page;
+	r->page_link = "/";
 	r->accepts_tar = h->accepts_tar;
 	r->sends_tar = head_is_tar(h);
 	r->secure = head_is_secure(x->server, arrival, h);

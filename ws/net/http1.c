@@ -35,33 +35,6 @@ struct exchange *http1_exchange(struct conn *c)
 	return x;
 }
 
-void http1_refuse(
-	struct conn *c, const char *code, const char *message, const struct http1_refusal *how)
-{
-	struct exchange *x = http1_exchange(c);
-	if (!x) {
-		conn_drop(c);
-		return;
-	}
-	x->server->options.metrics->http_requests++;
-	conn_consume(c, c->in_length);
-	x->request->auth = how && how->known ? AUTH_OK : AUTH_MISSING;
-	x->head_only = how && how->head_only;
-	char *text = how && how->plain ? malloc(strlen(message) + 3) : NULL;
-	if (text) {
-		sprintf(text, "%s.\n", message);
-		reply_bytes(x->request, error_status(code), "text/plain; charset=utf-8", text,
-			strlen(text), text);
-	} else {
-		reply_error(x->request, code, message, NULL);
-	}
-}
-
-static void refuse_caller(struct conn *c, const char *code, const char *message)
-{
-	http1_refuse(c, code, message, NULL);
-}
-
 /* Move bytes of c->in into the body. Returns whether the body is complete. */
 static bool consume_buffered(struct conn *c, struct exchange *x)
 {
@@ -239,7 +212,7 @@ static bool serve_head(struct conn *c)
 	int rc = parse(c->in + skip, length, &http, &text);
 	conn_consume(c, skip);
 	if (rc == 0 && relay_is_loop(c->server, &http)) {
-		refuse_caller(c, "LOOP_DETECTED",
+		http1_refuse_head(c, "LOOP_DETECTED",
 			"The request was forwarded by this server itself (see Via)");
 	} else if (rc == 0 && relay_is_wanted(c->server, &http)) {
 		conn_consume(c, length);
@@ -253,7 +226,7 @@ static bool serve_head(struct conn *c)
 	} else if (rc == -ENOMEM) {
 		conn_drop(c);
 	} else {
-		refuse_caller(c, rc == -E2BIG ? "REQUEST_TOO_LARGE" : "VALIDATION_FAILED",
+		http1_refuse_head(c, rc == -E2BIG ? "REQUEST_TOO_LARGE" : "VALIDATION_FAILED",
 			"Invalid HTTP/1.1 request");
 	}
 	free(text);
@@ -274,14 +247,14 @@ static void resume(struct conn *c)
 {
 	while (c->state == CONN_HEAD) {
 		skip_body(c);
-		if (c->in_length > 0 && serve_head(c))
+		if (c->in_length > 0 && (c->excess > 0 ? http1_skip_excess(c) : serve_head(c)))
 			return;
 		bool was_empty = c->in_length == 0;
 		long n = conn_fill(c);
-		if (n == -ENOBUFS) {
-			refuse_caller(c, "REQUEST_TOO_LARGE", "The request's head is too large");
+		if (n == -ENOBUFS && !http1_skip_excess(c))
+			continue;
+		if (n == -ENOBUFS)
 			return;
-		}
 		if (n < 0) {
 			conn_drop(c);
 			return;

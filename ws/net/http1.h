@@ -12,14 +12,24 @@ uint64_t http1_head_within_ms(const struct conn *c);
 
 /* Options of http1_refuse(). */
 struct http1_refusal {
-	bool known;     /* do not count it as a failure of an unauthenticated peer */
-	bool head_only; /* HEAD was asked for */
-	bool plain;     /* answer with text instead of JSON */
+	bool known;       /* do not count it as a failure of an unauthenticated peer */
+	bool head_only;   /* HEAD was asked for */
+	bool page;        /* answer with a page instead of JSON */
+	const char *link; /* of that page, see error_page() */
 };
 
 /* Answer an invalid or refused request with an error, then close the connection. how: NULL = zeros. */
 void http1_refuse(
 	struct conn *c, const char *code, const char *message, const struct http1_refusal *how);
+
+/* Refuse a request whose head was not parsed. A browser is recognized by the bytes in c->in. */
+void http1_refuse_head(struct conn *c, const char *code, const char *message);
+
+/*
+ * c->in is full, or was before: the head is too large. Read on until it is known whether a browser asks. Returns false if more
+ * is to be read; otherwise c has been answered.
+ */
+bool http1_skip_excess(struct conn *c);
 
 /* Create the exchange of a request that closes the connection; state CONN_ANSWER. NULL when memory is short. */
 struct exchange *http1_exchange(struct conn *c);

@@ -106,6 +106,27 @@ bool http_head_lists(const struct http_head *h, const char *name, const char *to
 	return http_fields_have_token(h->fields, h->fields_count, name, token);
 }
 
+bool http_head_accepts_page(const struct http_head *h)
+{
+	const char *accept = http_head_field(h, "accept");
+	return accept && strcasestr(accept, "text/html");
+}
+
+bool http_text_accepts_page(const char *bytes, size_t length)
+{
+	static const char name[] = "accept:", type[] = "text/html";
+	const char *at = bytes, *end = bytes + length;
+	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
+		const char *line = ++at, *newline = memchr(line, '\n', (size_t)(end - line));
+		size_t size = (size_t)((newline ? newline : end) - line);
+		size = size < HTTP_ACCEPT_LOOKED ? size : HTTP_ACCEPT_LOOKED;
+		if (size >= sizeof name - 1 && strncasecmp(line, name, sizeof name - 1) == 0 &&
+			memmem(line, size, type, sizeof type - 1))
+			return true;
+	}
+	return false;
+}
+
 /* Count the codings of one field. Returns false when an element is empty. */
 static bool count_codings(const char *value, unsigned *count, unsigned *chunked, bool *last)
 {

@@ -39,6 +39,15 @@ size_t http_head_count(const struct http_head *h, const char *name);
 /* Whether the comma-separated fields of this name contain a token, in any case. */
 bool http_head_lists(const struct http_head *h, const char *name, const char *token);
 
+/* Whether Accept names text/html: a browser navigates. */
+bool http_head_accepts_page(const struct http_head *h);
+
+#define HTTP_ACCEPT_LOOKED \
+	((size_t)512) /* bytes of a line in which http_text_accepts_page() looks */
+
+/* The same for a head that is invalid, too large or incomplete: whether any of its lines is an Accept with text/html. */
+bool http_text_accepts_page(const char *bytes, size_t length);
+
 /* What Transfer-Encoding says about a body (RFC 9112 6.1). */
 enum http_coding {
 	HTTP_CODING_NONE,    /* there is no such field */

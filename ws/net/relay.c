@@ -94,12 +94,12 @@ static const char *read_framing(struct relay *r, const struct http_head *http)
 /* Read the headers about the connection. */
 static void read_connection(struct relay *r, const struct http_head *http)
 {
-	const char *to = http_head_field(http, "upgrade"), *accept = http_head_field(http, "accept");
+	const char *to = http_head_field(http, "upgrade");
 	bool stays = http_head_lists(http, "connection", "keep-alive");
 	r->http_1_0 = http->minor == 0;
 	r->close_after = http_head_lists(http, "connection", "close") || (r->http_1_0 && !stays);
 	r->head_only = strcmp(http->method, "HEAD") == 0;
-	r->plain = accept && strstr(accept, "text/html");
+	r->page = http_head_accepts_page(http);
 	/* Not h2c: its requests would not be checked. */
 	r->upgrade = to && http_head_count(http, "upgrade") == 1 &&
 		!http_value_has_token(to, "h2c") && http->minor > 0 && r->in == RELAY_NONE &&
@@ -164,7 +164,7 @@ static void refuse_host(const struct relay *r)
 {
 	struct preview_name name;
 	const struct previews *all = r->server->options.previews;
-	const struct http1_refusal how = {.head_only = r->head_only, .plain = r->plain};
+	const struct http1_refusal how = {.head_only = r->head_only, .page = r->page};
 	if (preview_name_parse(r->host, all->place.domain, &name) && previews_is_stale(all, &name))
 		http1_refuse(r->conn, "STALE_PREVIEW_URL", "The preview has ended with its session",
 			&how);
@@ -199,7 +199,8 @@ static bool parse_path(struct relay *r, const char **target)
 static bool find_target(struct relay *r, const struct http_head *http, const char **target)
 {
 	struct conn *c = r->conn;
-	const struct http1_refusal how = {.known = true, .head_only = r->head_only};
+	const struct http1_refusal how = {
+		.known = true, .head_only = r->head_only, .page = r->page, .link = "/"};
 	r->pass.by_path = !relay_is_host(r->server, r->host);
 	*target = http->target;
 	if (r->pass.by_path) {
@@ -281,8 +282,7 @@ void relay_begin(struct conn *c, const struct http_head *http)
 	r->pass.scheme = is_secure(c, http) ? "https" : "http";
 	const char *problem = read_framing(r, http);
 	read_connection(r, http);
-	const struct http1_refusal how = {
-		.known = true, .head_only = r->head_only, .plain = r->plain};
+	const struct http1_refusal how = {.known = true, .head_only = r->head_only, .page = r->page};
 	if (problem) {
 		http1_refuse(c, problem, "The request's head is invalid or not supported", &how);
 		discard(r);
@@ -370,8 +370,7 @@ void relay_break(struct relay *r)
 void relay_fail(struct relay *r, const char *code, const char *message)
 {
 	struct conn *c = r->conn;
-	const struct http1_refusal how = {
-		.known = true, .head_only = r->head_only, .plain = r->plain};
+	const struct http1_refusal how = {.known = true, .head_only = r->head_only, .page = r->page};
 	r->server->options.metrics->preview_failures++;
 	/* An interim answer may have been sent in part. */
 	if (r->begun || r->down_rest.bytes) {

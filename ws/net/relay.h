@@ -62,7 +62,7 @@ struct relay {
 	bool v6;              /* ::1 is being tried, after 127.0.0.1 */
 	bool head_only, upgrade, http_1_0, expects;
 	bool close_after;      /* close the connection after the answer */
-	bool plain;            /* errors are sent as text instead of JSON */
+	bool page;             /* errors are sent as a page instead of JSON */
 	enum relay_framing in; /* the request's body */
 	uint64_t in_left;
 	struct chunked in_chunks;

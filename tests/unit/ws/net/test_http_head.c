@@ -160,3 +160,39 @@ Test(http_head_coding, table, .timeout = 10)
 	cr_assert_eq(parse_text("PUT / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", &h), 0);
 	cr_assert_eq(http_head_coding(&h), HTTP_CODING_INVALID);
 }
+
+Test(http_text_accepts_page, finds_the_line_in_any_bytes, .timeout = 10)
+{
+	static const struct {
+		const char *bytes;
+		bool accepts;
+	} cases[] = {
+		{"GET / HTTP/1.1\r\nAccept: text/html,*/*\r\n\r\n", true},
+		{"x\nACCEPT:text/html", true},
+		{"\n\n\naccept: */*\naccept: text/html\n", true},
+		{"GET / HTTP/1.1\r\nAccept: */*\r\n\r\n", false},
+		{"GET / HTTP/1.1\r\nX-Accept: text/html\r\n", false},
+		{"GET / HTTP/1.1\r\nX: accept: text/html\r\n", false},
+		{"accept: text/html", false}, /* the request line */
+		{"x\naccept: \r\ntext/html", false},
+		{"x\nAccept: text/htm", false},
+		{"x\nAccept", false},
+		{"x\n", false},
+		{"", false},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		cr_expect_eq(http_text_accepts_page(cases[i].bytes, strlen(cases[i].bytes)),
+			cases[i].accepts, "%s", cases[i].bytes);
+	cr_expect(http_text_accepts_page("\0\nAccept: \0text/html", 21), "NULs are bytes");
+}
+
+Test(http_text_accepts_page, looks_at_the_beginning_of_a_line, .timeout = 10)
+{
+	char bytes[2 * HTTP_ACCEPT_LOOKED];
+	memset(bytes, 'x', sizeof bytes);
+	memcpy(bytes, "\naccept:", 8);
+	memcpy(bytes + 1 + HTTP_ACCEPT_LOOKED - 9, "text/html", 9);
+	cr_assert(http_text_accepts_page(bytes, sizeof bytes));
+	memmove(bytes + 2 + HTTP_ACCEPT_LOOKED - 9, "text/html", 9);
+	cr_assert_not(http_text_accepts_page(bytes, sizeof bytes));
+}

@@ -1,0 +1,112 @@
+// A browser gets a page that explains the error, and a program gets JSON, however early the error is found.
+import assert from 'node:assert/strict';
+import { RawClient } from './lib/client.mjs';
+import { shared } from './lib/together.mjs';
+import { until } from './lib/until.mjs';
+
+const html = 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+/** The end of a response, if it is complete. */
+const body = ({ text }) => {
+	const at = text.indexOf('\r\n\r\n');
+	const length = Number(/^content-length: (\d+)\r$/im.exec(text)?.[1] ?? NaN);
+	return at >= 0 && text.length >= at + 4 + length ? text.slice(at + 4, at + 4 + length) : undefined;
+};
+
+/** Send bytes; returns the first response: status, head and body. */
+async function ask(server, bytes, what) {
+	const raw = new RawClient(server).send(Buffer.from(bytes, 'latin1'));
+	await until(`a response: ${what}`, () => body(raw) !== undefined || raw.closed);
+	raw.terminate();
+	return { status: await raw.status(), head: raw.text.split('\r\n\r\n')[0], body: body(raw) ?? '' };
+}
+
+/** The code of a page, which must be one. */
+function codeOfPage(answer, what) {
+	assert.match(answer.head, /^content-type: text\/html; charset=utf-8\r?$/im, `${what}: ${answer.head}`);
+	assert.match(answer.head, /^content-security-policy: default-src 'none';/im, what);
+	assert.match(answer.head, /^x-content-type-options: nosniff\r?$/im, what);
+	assert.match(answer.body, /^<!doctype html>.*<h1>[^<]+<\/h1>/, what);
+	return /<small>\d+ ([A-Z_]+)<\/small>/.exec(answer.body)?.[1];
+}
+
+function codeOfJson(answer, what) {
+	assert.match(answer.head, /^content-type: application\/json\r?$/im, `${what}: ${answer.head}`);
+	return JSON.parse(answer.body).code;
+}
+
+/** Heads as functions of their Accept lines, which come first or last: [status, code, head]. */
+const cases = (server) => {
+	const host = `Host: ${server.host}\r\n`;
+	const get = (headers = '', target = '/', version = 'HTTP/1.1') => (first, last) => `GET ${target} ${version}\r\n${first}${host}${headers}${last}\r\n`;
+	const hostile = '<script>alert(1)</script>';
+	return {
+		'a target that is too long': [413, 'REQUEST_TOO_LARGE', get('', `/${'x'.repeat(200_000)}`)],
+		'a target of 8 KiB': [413, 'REQUEST_TOO_LARGE', get('', `/${'x'.repeat(8192)}`)],
+		'headers that are too large': [413, 'REQUEST_TOO_LARGE', get(`Cookie: a=${'x'.repeat(20_000)}\r\n`)],
+		'many large headers': [413, 'REQUEST_TOO_LARGE', get(`X: ${'x'.repeat(600)}\r\n`.repeat(30))],
+		'too many headers': [413, 'REQUEST_TOO_LARGE', get('x: y\r\n'.repeat(100))],
+		'too many parameters': [413, 'REQUEST_TOO_LARGE', get('', `/?${'x=y&'.repeat(100)}`)],
+		'a header without a colon': [400, 'VALIDATION_FAILED', get(`${hostile}\r\n`)],
+		'a control character': [400, 'VALIDATION_FAILED', get('X: \x01\r\n')],
+		'a folded line': [400, 'VALIDATION_FAILED', get('X: y\r\n z\r\n')],
+		'a target with spaces': [400, 'VALIDATION_FAILED', get('', `/a b ${hostile}`)],
+		'another version': [400, 'VALIDATION_FAILED', get('', '/', 'HTTP/3.0')],
+		'an invalid encoding': [400, 'VALIDATION_FAILED', get('', '/%zz')],
+		'an invalid Content-Length': [400, 'VALIDATION_FAILED', get(`Content-Length: ${hostile}\r\n`)],
+		'two hosts': [400, 'VALIDATION_FAILED', get('Host: x\r\n')],
+		'an unknown coding': [501, 'NOT_IMPLEMENTED', get('Transfer-Encoding: gzip, chunked\r\n')],
+		'an Expect': [417, 'EXPECTATION_FAILED', get('Expect: 200-ok\r\n')],
+		'another host': [403, 'HOST_NOT_ALLOWED', (first, last) => `GET / HTTP/1.1\r\n${first}Host: ${hostile}\r\n${last}\r\n`],
+		'no host': [403, 'HOST_NOT_ALLOWED', (first, last) => `GET / HTTP/1.1\r\n${first}X: y\r\n${last}\r\n`],
+		'an unknown method': [405, 'METHOD_NOT_ALLOWED', (first, last) => `BREW / HTTP/1.1\r\n${first}${host}${last}\r\n`],
+		'an unknown path': [404, 'UNKNOWN_ERROR', get('', `/${encodeURIComponent(hostile)}`)],
+		'an API without credentials': [401, 'UNAUTHENTICATED', get('', '/api/session/list')],
+		'an API with a wrong token': [401, 'UNAUTHENTICATED', get('Authorization: Bearer x\r\n', '/api/session/list')],
+		'a preview that does not exist': [404, 'INVALID_TOKEN', (first, last) => `GET / HTTP/1.1\r\n${first}Host: 8080-a-abcdefghijklmnop.localhost:${server.port}\r\n${last}\r\n`],
+	};
+};
+
+shared('errors of heads: pages for browsers, JSON for programs', async (server) => {
+	for (const [name, [status, code, head]] of Object.entries(cases(server))) {
+		for (const [place, first, last] of [['first', `${html}\r\n`, ''], ['last', '', `${html}\r\n`], ['in capitals', `${html.replace('Accept', 'ACCEPT')}\r\n`, '']]) {
+			const what = `${name}, Accept ${place}`;
+			const answer = await ask(server, head(first, last), what);
+			assert.equal(answer.status, status, `${what}: ${answer.head}`);
+			assert.equal(codeOfPage(answer, what), code, what);
+			assert.ok(!answer.body.includes('<script'), `${what} repeats what was sent`);
+		}
+		for (const [what, line] of [['no Accept', ''], ['Accept: */*', 'Accept: */*\r\n'], ['Accept: application/json', 'Accept: application/json\r\n'], ['text/html elsewhere', 'X-Accept: text/html\r\nX: y, accept: text/html\r\n']]) {
+			const answer = await ask(server, head(line, ''), `${name}, ${what}`);
+			assert.deepEqual([answer.status, codeOfJson(answer, `${name}, ${what}`)], [status, code], `${name}, ${what}`);
+		}
+	}
+});
+
+shared('a head that never ends is answered', async (server) => {
+	for (const bytes of [`GET /${'x'.repeat(300_000)}`, `GET / HTTP/1.1\r\n${'X: y\r\n'.repeat(50_000)}`, `GET / HTTP/1.1\r\nX: ${'\r\n\taccept: text/html'.repeat(20_000)}`]) {
+		const answer = await ask(server, bytes, bytes.slice(0, 30));
+		assert.deepEqual([answer.status, codeOfJson(answer)], [413, 'REQUEST_TOO_LARGE']);
+	}
+	// In pieces, so that no read has the whole line of Accept.
+	const raw = new RawClient(server).send(`GET /${'x'.repeat(9000)} HTTP/1.1\r\nHost: ${server.host}\r\n`);
+	for (const piece of html.match(/[^]{1,7}/g)) {
+		raw.send(piece);
+		await new Promise((resolve) => { setImmediate(resolve); });
+	}
+	raw.send('\r\n\r\n');
+	await until('a page', () => raw.text.endsWith('</html>\n'));
+	raw.terminate();
+});
+
+shared('an address with too many failures is told so', async (server) => {
+	const limited = await until('the limit', async () => {
+		const raw = new RawClient(server).send(`GET /none HTTP/1.1\r\nHost: ${server.host}\r\n${html}\r\n\r\n`.repeat(100));
+		await until('the responses', () => raw.closed || raw.text.split('</html>\n').length > 100);
+		raw.terminate();
+		return raw.text.includes('HTTP/1.1 429') && raw.text.slice(raw.text.indexOf('HTTP/1.1 429'));
+	}, { interval: 1 });
+	const [head, ...rest] = limited.split('\r\n\r\n');
+	assert.equal(codeOfPage({ head, body: rest.join('') }, 'too many failures'), 'TOO_MANY_ATTEMPTS');
+	assert.match(head, /^retry-after: 1\r?$/im);
+});

@@ -1,0 +1,65 @@
+/*
+ * Errors of connections whose request is not served, because its head is invalid, too large or comes too slowly. A browser gets
+ * a page if an Accept with text/html is among the bytes that have come, even if the head cannot be parsed.
+ */
+#include "ws/net/http1.h"
+
+#include <string.h>
+
+#define EXCESS_MAX HTTP1_TURN_MAX /* bytes of a head that are read in search of Accept */
+
+void http1_refuse(
+	struct conn *c, const char *code, const char *message, const struct http1_refusal *how)
+{
+	struct exchange *x = http1_exchange(c);
+	if (!x) {
+		conn_drop(c);
+		return;
+	}
+	x->server->options.metrics->http_requests++;
+	conn_consume(c, c->in_length);
+	x->request->auth = how && how->known ? AUTH_OK : AUTH_MISSING;
+	x->head_only = how && how->head_only;
+	x->request->accepts_page = how && how->page;
+	x->request->page_link = how ? how->link : NULL;
+	reply_error(x->request, code, message, NULL);
+}
+
+/* Whether the head in c->in, which may be incomplete, is a browser's. */
+static bool is_browser(const struct conn *c)
+{
+	size_t length = http_fields_head_length(c->in, c->in_length);
+	return c->is_browser || http_text_accepts_page(c->in, length > 0 ? length : c->in_length);
+}
+
+void http1_refuse_head(struct conn *c, const char *code, const char *message)
+{
+	const struct http1_refusal how = {.page = is_browser(c)};
+	http1_refuse(c, code, message, &how);
+}
+
+/* Make space in c->in: remove all lines but the last, and of that one the part in which Accept is not looked for. */
+static void discard_lines(struct conn *c)
+{
+	const char *newline = memrchr(c->in, '\n', c->in_length);
+	size_t before = newline ? (size_t)(newline - c->in) : 0, length = c->in_length;
+	/* The newline stays, so that a line that begins with "Accept" is known to be one. */
+	size_t kept = length - before < HTTP_ACCEPT_LOOKED + 1 ? length - before
+							       : HTTP_ACCEPT_LOOKED + 1;
+	memmove(c->in, c->in + before, kept);
+	c->in_length = kept;
+	c->excess += length - kept;
+}
+
+bool http1_skip_excess(struct conn *c)
+{
+	c->is_browser = is_browser(c);
+	bool whole = http_fields_head_length(c->in, c->in_length) > 0;
+	if (c->is_browser || whole || c->excess > EXCESS_MAX) {
+		http1_refuse_head(c, "REQUEST_TOO_LARGE", "The request's head is too large");
+		return true;
+	}
+	if (c->in_length == HTTP_HEAD_MAX)
+		discard_lines(c);
+	return false;
+}

@@ -30,6 +30,9 @@ static const struct hint {
 	{"REQUEST_TOO_LARGE",
 		"The address is too long, or this site has too many cookies in your browser: delete them.",
 		"To the sessions"},
+	{"REQUEST_TIMEOUT",
+		"Reload this page. If that does not help, the network is slow or a proxy holds the request back.",
+		NULL},
 	{"PORT_NOT_LISTENING", "Start the program that serves it, then reload this page.", NULL},
 };
 

@@ -19,9 +19,9 @@ struct request;
 
 /* Why a body is incomplete. */
 enum upload_end {
-	UPLOAD_LOST,   /* the client disconnected, or the server ends */
-	UPLOAD_BROKEN, /* invalid chunks or length: answered with 400 */
-	UPLOAD_SLOW,   /* slower than BODY_RATE_MIN while not paused: the client was disconnected */
+	UPLOAD_LOST,      /* the client disconnected, or the server ends */
+	UPLOAD_BROKEN,    /* invalid chunks or length: answered with 400 */
+	UPLOAD_SLOW,      /* slower than BODY_RATE_MIN while not paused: answered with 408 */
 	UPLOAD_TOO_LARGE, /* longer than the row's upload_max: answered with 413 */
 	UPLOAD_CUT,       /* the client's access ended: answered with 401 */
 };

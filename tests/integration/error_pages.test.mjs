@@ -1,6 +1,8 @@
 // A browser gets a page that explains the error, and a program gets JSON, however early the error is found.
 import assert from 'node:assert/strict';
 import { RawClient } from './lib/client.mjs';
+import { metric } from './lib/control.mjs';
+import { scenario } from './lib/server.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
@@ -109,4 +111,28 @@ shared('an address with too many failures is told so', async (server) => {
 	const [head, ...rest] = limited.split('\r\n\r\n');
 	assert.equal(codeOfPage({ head, body: rest.join('') }, 'too many failures'), 'TOO_MANY_ATTEMPTS');
 	assert.match(head, /^retry-after: 1\r?$/im);
+});
+
+scenario('a request that comes too slowly is told so', { args: ['--header-timeout', '1'] }, async (server) => {
+	const host = `Host: ${server.host}\r\n`;
+	const login = `POST /api/auth/login HTTP/1.1\r\n${host}Content-Length: 10\r\n`;
+	const slow = { 'a head': `GET / HTTP/1.1\r\n${host}`, 'a target': 'GET /', 'a body': login, 'a body in chunks': login.replace('Content-Length: 10', 'Transfer-Encoding: chunked') };
+	await Promise.all(Object.entries(slow).map(async ([name, bytes]) => {
+		const [end, half] = !bytes.startsWith('POST') ? ['', 'X: '] : bytes.includes('chunked') ? ['\r\n5\r\n{', ''] : ['\r\n{', ''];
+		const program = await ask(server, bytes + end, name);
+		assert.deepEqual([program.status, codeOfJson(program, name)], [408, 'REQUEST_TIMEOUT'], name);
+		assert.match(program.head, /^connection: close\r?$/im);
+		if (name === 'a target') return;
+		const browser = await ask(server, `${bytes}${html}\r\n${half}${end}`, name);
+		assert.deepEqual([browser.status, codeOfPage(browser, name)], [408, 'REQUEST_TIMEOUT'], name);
+	}));
+	// Connections that were opened in advance are closed without a response, which would be taken for that of a request.
+	const timeouts = await metric(server, 'header_timeouts_total');
+	const unused = ['', '\r\n'].map((bytes) => new RawClient(server).send(bytes));
+	for (const raw of unused) await raw.untilClosed();
+	assert.deepEqual(unused.map(({ text }) => text), ['', '']);
+	assert.equal(await metric(server, 'header_timeouts_total'), timeouts + 2);
+	const kept = new RawClient(server).send(`GET /healthz HTTP/1.1\r\n${host}\r\nGET /`);
+	await kept.untilClosed();
+	assert.match(kept.text, /^HTTP\/1\.1 200 [^]*ok\nHTTP\/1\.1 408 /);
 });

@@ -457,6 +457,8 @@ void conns_sweep(struct server *s)
 	DL_FOREACH_SAFE (s->conns->all, c, next)
 		if (c->state == CONN_RELAY)
 			relay_check_timeouts(c, now_ms);
+		else if (is_late(c, now_ms) && c->state == CONN_HEAD)
+			http1_refuse_late(c);
 		else if (is_late(c, now_ms))
 			conn_drop(c);
 }

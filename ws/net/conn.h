@@ -129,6 +129,9 @@ void http1_readable(struct conn *c);
 /* http1.c: continue after conn_wake(). */
 void http1_turn(struct conn *c);
 
+/* http1_refuse.c: the head in CONN_HEAD comes too slowly. Answer with 408, or drop c if it waits for a request. */
+void http1_refuse_late(struct conn *c);
+
 /* http1.c: wait for the first request. */
 void http1_begin(struct conn *c);
 

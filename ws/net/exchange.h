@@ -141,6 +141,9 @@ void exchange_body_feed(struct exchange *x, char *bytes, size_t length, size_t *
 /* Whether the body comes too slowly. Call it once a second. */
 bool exchange_body_is_slow(struct exchange *x);
 
+/* It does: answer with 408. */
+void exchange_body_refuse_slow(struct exchange *x);
+
 /* Set x->event to what to send next. Returns CONN_STEP_BLOCKED when there is nothing. */
 enum conn_step stream_next(struct exchange *x);
 

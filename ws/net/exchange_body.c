@@ -213,3 +213,8 @@ bool exchange_body_is_slow(struct exchange *x)
 		return is_upload_slow(x, ms, grace_ms);
 	return ms > BODY_WITHIN_MS || bodies_is_slow(ms, grace_ms, x->body_got);
 }
+
+void exchange_body_refuse_slow(struct exchange *x)
+{
+	refuse(x, UPLOAD_SLOW, "REQUEST_TIMEOUT");
+}

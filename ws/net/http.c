@@ -161,6 +161,7 @@ static const char *refusal_text(const char *code)
 			"Content-Encoding is not supported: send the body without it"},
 		{"NOT_IMPLEMENTED", "Invalid Transfer-Encoding: only chunked is supported"},
 		{"REQUEST_TOO_LARGE", "The request's body is too large"},
+		{"REQUEST_TIMEOUT", "The request's body did not arrive in time"},
 		{"VALIDATION_FAILED",
 			"Invalid Content-Length, Transfer-Encoding or chunk of the request's body"}};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -63,3 +63,22 @@ bool http1_skip_excess(struct conn *c)
 		discard_lines(c);
 	return false;
 }
+
+/* Whether a request has begun: browsers and proxies open connections in advance, and send nothing until they need them. */
+static bool has_begun(const struct conn *c)
+{
+	for (size_t i = 0; i < c->in_length; i++)
+		if (c->in[i] != '\r' && c->in[i] != '\n')
+			return true;
+	return false;
+}
+
+void http1_refuse_late(struct conn *c)
+{
+	if (!has_begun(c)) {
+		conn_drop(c);
+		return;
+	}
+	c->server->options.metrics->header_timeouts++;
+	http1_refuse_head(c, "REQUEST_TIMEOUT", "The request did not arrive in time");
+}

@@ -105,8 +105,7 @@ static void check_exchange(struct exchange *x)
 	bool streams = x->state == EXCHANGE_STREAMING;
 	if (exchange_body_is_slow(x)) {
 		s->options.metrics->body_timeouts++;
-		upload_abort(x->request, UPLOAD_SLOW);
-		conn_drop(x->conn);
+		exchange_body_refuse_slow(x);
 	} else if (is_stuck(x) || (streams && (is_dead(x) || is_cut_off(x)))) {
 		conn_drop(x->conn);
 	} else if (streams && x->silent++ >= server_keepalive_s(s) && !x->event) {

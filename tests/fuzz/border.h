@@ -313,7 +313,8 @@ static inline int border_connect(enum conn_trust by, bool unix_socket)
 	int fds[2];
 	bool command = by == CONN_TRUST_OWNER;
 	FUZZ_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
-	conn_accept(border.server, border_listener(command, command || unix_socket), by, fds[1]);
+	conn_accept(
+		border.server, border_listener(command, command || unix_socket), by, false, fds[1]);
 	return fds[0];
 }
 

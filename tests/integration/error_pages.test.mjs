@@ -1,5 +1,7 @@
 // A browser gets a page that explains the error, and a program gets JSON, however early the error is found.
 import assert from 'node:assert/strict';
+import { Api } from './lib/api.mjs';
+import { socketOf } from './lib/cli.mjs';
 import { RawClient } from './lib/client.mjs';
 import { metric } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
@@ -135,4 +137,50 @@ scenario('a request that comes too slowly is told so', { args: ['--header-timeou
 	const kept = new RawClient(server).send(`GET /healthz HTTP/1.1\r\n${host}\r\nGET /`);
 	await kept.untilClosed();
 	assert.match(kept.text, /^HTTP\/1\.1 200 [^]*ok\nHTTP\/1\.1 408 /);
+});
+
+/** Connections beyond a limit: a few get a response. */
+async function beyondLimit(server, more) {
+	const get = (accept = '') => `GET / HTTP/1.1\r\nHost: ${server.host}\r\n${accept}\r\n`;
+	const program = await ask(server, get(), 'a program');
+	assert.deepEqual([program.status, codeOfJson(program)], [503, 'SERVER_BUSY']);
+	const browser = await ask(server, get(`${html}\r\n`), 'a browser');
+	assert.deepEqual([browser.status, codeOfPage(browser)], [503, 'SERVER_BUSY']);
+	assert.match(browser.head, /^retry-after: \d+\r?$/im);
+	assert.match(browser.head, /^connection: close\r?$/im);
+	const invalid = await ask(server, get('X\r\n'), 'an invalid request');
+	assert.deepEqual([invalid.status, codeOfJson(invalid)], [503, 'SERVER_BUSY']);
+	const upgrade = new RawClient(server).upgrade('/ws/pty?sessionId=s');
+	assert.equal(await upgrade.status(), 503);
+	upgrade.terminate();
+	// Silent ones do not stay.
+	const silent = Array.from({ length: 40 }, () => new RawClient(server));
+	await until('the end of silent connections', () => silent.every(({ closed }) => closed));
+	assert.ok(silent.every(({ text }) => text === ''));
+	for (const each of more) each.terminate();
+	await until('a free connection', async () => (await ask(server, get(), 'a page')).status === 200);
+}
+
+/** A metric, over the command line's socket, which accepts a few connections beyond the limit. */
+async function ownerMetric(server, name) {
+	const { text } = await new Api(() => 'http://localhost', { socketPath: socketOf(server) }).raw('GET', '/metrics');
+	return Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec(text)[1]);
+}
+
+scenario('connections beyond the limit are told so', { args: ['--max-connections', '8'] }, async (server) => {
+	await server.session({ id: 's' });
+	const ping = `GET /api/ping HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`;
+	const held = Array.from({ length: 8 }, () => new RawClient(server).send(ping));
+	await until('the limit', () => held.every(({ text }) => text.includes('200 OK')));
+	await beyondLimit(server, held);
+	assert.ok(await ownerMetric(server, 'connections_refused_total') >= 44);
+});
+
+scenario('connections beyond the limit of an address are told so', { args: ['--max-connections', '64'] }, async (server) => {
+	await server.session({ id: 's' });
+	await until('no connection', async () => await ownerMetric(server, 'strangers') === 0);
+	const held = Array.from({ length: 32 }, () => new RawClient(server).send('GET'));
+	await until('the limit', async () => await ownerMetric(server, 'strangers') === 32);
+	await beyondLimit(server, held);
+	assert.ok(await ownerMetric(server, 'strangers_refused_total') >= 44);
 });

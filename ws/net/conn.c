@@ -14,7 +14,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
@@ -31,6 +30,8 @@
 #define LINGER_MAX DISCARD_MAX /* bytes that are discarded in CONN_LINGER */
 #define HALF_CLOSED_PROBE_S 15
 #define IN_SIZE_MIN ((size_t)1024)
+#define BUSY_MAX 16u /* connections beyond the limits that are told so; more are closed at once */
+#define BUSY_WITHIN_MS 2000u /* time for the head of such a connection's request */
 
 struct conns {
 	struct server *server;
@@ -43,7 +44,12 @@ struct conns {
 
 unsigned conns_count(const struct server *s)
 {
-	return (unsigned)s->options.metrics->http1_connections - s->tunnels;
+	return (unsigned)s->options.metrics->http1_connections - s->tunnels - s->busy;
+}
+
+uint64_t conn_head_within_ms(const struct conn *c)
+{
+	return c->busy ? BUSY_WITHIN_MS : (uint64_t)c->server->options.header_timeout_s * 1000;
 }
 
 void conn_watch(struct conn *c, uint32_t events)
@@ -116,6 +122,7 @@ void conn_retire(struct conn *c)
 	SSL_free(c->ssl);
 	c->ssl = NULL;
 	m->http1_connections--;
+	c->server->busy -= c->busy;
 	m->connections_silent -= c->state == CONN_SILENT || c->state == CONN_HANDSHAKE;
 	c->state = CONN_OVER;
 	DL_DELETE(t->all, c);
@@ -384,56 +391,38 @@ static void on_idle(uv_idle_t *idle)
 		uv_idle_stop(idle);
 }
 
-/*
- * Write the peer's address for the limits and the log. Returns false if there is none, because the peer reset the connection
- * before accept(): what it sent could still be read, without any limit.
- */
-static bool read_peer_address(bool unix_socket, int fd, char peer[LIMITER_PEER_MAX])
+/* Count the connection for its address. Returns false if it must be closed. */
+static bool enter(struct conn *c, bool full)
 {
-	struct sockaddr_storage address = {0};
-	socklen_t length = sizeof address;
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address;
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address;
-	snprintf(peer, LIMITER_PEER_MAX, "unix");
-	if (unix_socket)
+	struct server *s = c->server;
+	if (!full && peers_enter(&s->peers, c->peer, &c->unauthenticated))
 		return true;
-	if (getpeername(fd, (struct sockaddr *)&address, &length) < 0)
+	s->options.metrics->strangers_refused += !full;
+	if (s->busy >= BUSY_MAX)
 		return false;
-	if (address.ss_family == AF_INET)
-		uv_ip4_name(v4, peer, LIMITER_PEER_MAX);
-	else if (address.ss_family == AF_INET6)
-		uv_ip6_name(v6, peer, LIMITER_PEER_MAX);
+	c->busy = true;
+	s->busy++;
 	return true;
 }
 
-void conn_accept(struct server *s, const struct listener *from, enum conn_trust by, int fd)
+void conn_accept(
+	struct server *s, const struct listener *from, enum conn_trust by, bool full, int fd)
 {
-	char peer[LIMITER_PEER_MAX];
-	struct peer *unauthenticated;
-	if (!read_peer_address(from->unix_socket, fd, peer)) {
-		close(fd);
-		return;
-	}
-	if (!peers_enter(&s->peers, peer, &unauthenticated)) {
-		s->options.metrics->strangers_refused++;
-		close(fd);
-		return;
-	}
 	struct conn *c = calloc(1, sizeof *c);
-	if (!c) {
-		peers_leave(&s->peers, unauthenticated);
+	if (c) {
+		c->server = s;
+		c->arrival = (struct arrival){.unix_socket = from->unix_socket, .by = by};
+		c->fd = fd;
+	}
+	if (!c || !tcp_peer_address(from->unix_socket, fd, c->peer) || !enter(c, full)) {
+		free(c);
 		close(fd);
 		return;
 	}
-	c->server = s;
-	c->arrival = (struct arrival){.unix_socket = from->unix_socket, .by = by};
-	c->fd = fd;
-	c->unauthenticated = unauthenticated;
-	memcpy(c->peer, peer, sizeof c->peer);
 	c->state = CONN_OVER; /* so that conn_set_state() counts it as silent now */
 	DL_APPEND(s->conns->all, c);
 	s->options.metrics->http1_connections++;
-	conn_set_state(c, CONN_SILENT, (uint64_t)s->options.header_timeout_s * 1000);
+	conn_set_state(c, CONN_SILENT, conn_head_within_ms(c));
 	conn_watch(c, EPOLLIN);
 }
 

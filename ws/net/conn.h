@@ -33,6 +33,7 @@ struct conn {
 	uint32_t watched;    /* events of epoll */
 	bool polled;         /* is in the epoll set */
 	bool served;         /* a request has come */
+	bool busy;           /* beyond a limit of connections: its request is answered with 503 */
 	bool peer_shut_down; /* the peer has shut down its sending side */
 	char peer[LIMITER_PEER_MAX];
 	struct peer *unauthenticated; /* the address that counts it as such; NULL = authenticated */
@@ -61,17 +62,24 @@ void conns_close(struct server *s);
 /* Free the set and what is left of its connections. Call it after the handles have closed and libwebsockets is destroyed. */
 void conns_free(struct server *s);
 
-/* Number of connections that libwebsockets does not count. */
+/* Number of connections that libwebsockets does not count, without busy ones. */
 unsigned conns_count(const struct server *s);
 
-/* Begin to serve an accepted connection. fd is taken. by: what is known of the process at the other end. */
-void conn_accept(struct server *s, const struct listener *from, enum conn_trust by, int fd);
+/*
+ * Begin to serve an accepted connection. fd is taken. by: what is known of the process at the other end. full: too many
+ * connections are open.
+ */
+void conn_accept(
+	struct server *s, const struct listener *from, enum conn_trust by, bool full, int fd);
 
 /*
  * A request on c has authenticated p. From now on c counts for the quota of p instead of as unauthenticated. Returns false if
  * p has too many connections.
  */
 bool conn_set_principal(struct conn *c, const struct principal *p);
+
+/* Time for a head to be complete, in ms. */
+uint64_t conn_head_within_ms(const struct conn *c);
 
 /* Drop connections that have exceeded a time limit. */
 void conns_sweep(struct server *s);

@@ -19,11 +19,6 @@
 #define ANSWER_WITHIN_MS 60000u /* for an answer, unless the peer reads BODY_RATE_MIN */
 #define EMPTY_LINES_MAX 4u      /* bytes of empty lines in front of a request, RFC 9112 2.2 */
 
-uint64_t http1_head_within_ms(const struct conn *c)
-{
-	return (uint64_t)c->server->options.header_timeout_s * 1000;
-}
-
 struct exchange *http1_exchange(struct conn *c)
 {
 	struct exchange *x = exchange_create(c);
@@ -211,7 +206,9 @@ static bool serve_head(struct conn *c)
 		return false;
 	int rc = parse(c->in + skip, length, &http, &text);
 	conn_consume(c, skip);
-	if (rc == 0 && relay_is_loop(c->server, &http)) {
+	if (rc == 0 && c->busy) {
+		http1_refuse_head(c, "SERVER_BUSY", "");
+	} else if (rc == 0 && relay_is_loop(c->server, &http)) {
 		http1_refuse_head(c, "LOOP_DETECTED",
 			"The request was forwarded by this server itself (see Via)");
 	} else if (rc == 0 && relay_is_wanted(c->server, &http)) {
@@ -264,7 +261,7 @@ static void resume(struct conn *c)
 			return;
 		}
 		if (was_empty)
-			conn_set_state(c, CONN_HEAD, http1_head_within_ms(c));
+			conn_set_state(c, CONN_HEAD, conn_head_within_ms(c));
 	}
 }
 
@@ -288,6 +285,6 @@ void http1_turn(struct conn *c)
 
 void http1_begin(struct conn *c)
 {
-	conn_set_state(c, CONN_HEAD, http1_head_within_ms(c));
+	conn_set_state(c, CONN_HEAD, conn_head_within_ms(c));
 	resume(c);
 }

@@ -7,9 +7,6 @@
 #define HTTP1_KEEP_ALIVE_MS 30000u
 #define HTTP1_TURN_MAX ((size_t)256 << 10) /* bytes of one connection in one turn of the loop */
 
-/* Time for a head to be complete, in ms. */
-uint64_t http1_head_within_ms(const struct conn *c);
-
 /* Options of http1_refuse(). */
 struct http1_refusal {
 	bool known;       /* do not count it as a failure of an unauthenticated peer */
@@ -22,7 +19,7 @@ struct http1_refusal {
 void http1_refuse(
 	struct conn *c, const char *code, const char *message, const struct http1_refusal *how);
 
-/* Refuse a request whose head was not parsed. A browser is recognized by the bytes in c->in. */
+/* Refuse a request whose head is still in c->in, by which a browser is recognized. For busy ones that is the reason. */
 void http1_refuse_head(struct conn *c, const char *code, const char *message);
 
 /*

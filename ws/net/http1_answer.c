@@ -125,7 +125,7 @@ static bool write_head(struct conn *c, struct exchange *x)
 void http1_next(struct conn *c)
 {
 	conn_set_state(
-		c, CONN_HEAD, c->in_length > 0 ? http1_head_within_ms(c) : HTTP1_KEEP_ALIVE_MS);
+		c, CONN_HEAD, c->in_length > 0 ? conn_head_within_ms(c) : HTTP1_KEEP_ALIVE_MS);
 	/* The next request may be in the buffers; other connections have their turn first. */
 	conn_wake(c);
 }

@@ -34,8 +34,12 @@ static bool is_browser(const struct conn *c)
 
 void http1_refuse_head(struct conn *c, const char *code, const char *message)
 {
-	const struct http1_refusal how = {.page = is_browser(c)};
-	http1_refuse(c, code, message, &how);
+	const struct http1_refusal how = {.known = c->busy, .page = is_browser(c)};
+	if (c->busy)
+		http1_refuse(c, "SERVER_BUSY",
+			"The server has too many connections, in all or from your address", &how);
+	else
+		http1_refuse(c, code, message, &how);
 }
 
 /* Make space in c->in: remove all lines but the last, and of that one the part in which Accept is not looked for. */

@@ -52,6 +52,7 @@ struct server {
 	struct upgrade *adopting;   /* of the connection that is being handed over */
 	unsigned connections;       /* of libwebsockets */
 	unsigned tunnels;           /* of those, over TLS: they are in conns too */
+	unsigned busy;              /* connections with conn.busy */
 	uv_timer_t sweep;           /* pings, expiry, dead peers */
 	uv_timer_t closer;          /* closes WebSockets outside libwebsockets' callbacks */
 	uv_timer_t relisten;        /* listens again after EMFILE */

@@ -1,6 +1,6 @@
 /*
- * Listening sockets. At a lack of descriptors, or with too many connections, new connections are accepted and closed at once:
- * otherwise they would stay in the backlog, and the loop would be woken up for ever.
+ * Listening sockets. At a lack of descriptors new connections are accepted and closed at once: otherwise they would stay in the
+ * backlog, and the loop would be woken up for ever. With too many connections a few more are told so, see conn.busy.
  */
 #include "ws/log.h"
 #include "ws/net/internal.h"
@@ -49,8 +49,10 @@ static void admit_connection(struct listener *l, int fd)
 	int one = 1, size = SERVER_SNDBUF;
 	enum conn_trust by = classify_peer(l, fd);
 	unsigned most = s->options.max_connections + (by == CONN_TRUST_OWNER ? OWNER_RESERVE : 0);
-	if (s->stopping || s->connections + conns_count(s) >= most) {
-		s->options.metrics->connections_refused++;
+	bool full = s->connections + conns_count(s) >= most;
+	s->options.metrics->connections_refused += s->stopping || full;
+	s->options.metrics->connections_accepted += !s->stopping && !full;
+	if (s->stopping) {
 		close(fd);
 		return;
 	}
@@ -59,8 +61,7 @@ static void admit_connection(struct listener *l, int fd)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 	}
-	s->options.metrics->connections_accepted++;
-	conn_accept(s, l, by, fd);
+	conn_accept(s, l, by, full, fd);
 }
 
 static void on_relisten(uv_timer_t *timer);

@@ -4,8 +4,10 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <uv.h>
 
 #define ACK_WITHIN_MS 300000u
 
@@ -33,4 +35,22 @@ void tcp_reset_on_close(int fd)
 {
 	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
 	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+}
+
+bool tcp_peer_address(bool unix_socket, int fd, char peer[LIMITER_PEER_MAX])
+{
+	struct sockaddr_storage address = {0};
+	socklen_t length = sizeof address;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address;
+	snprintf(peer, LIMITER_PEER_MAX, "unix");
+	if (unix_socket)
+		return true;
+	if (getpeername(fd, (struct sockaddr *)&address, &length) < 0)
+		return false;
+	if (address.ss_family == AF_INET)
+		uv_ip4_name(v4, peer, LIMITER_PEER_MAX);
+	else if (address.ss_family == AF_INET6)
+		uv_ip6_name(v6, peer, LIMITER_PEER_MAX);
+	return true;
 }

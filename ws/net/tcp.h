@@ -1,6 +1,8 @@
 /* What the kernel knows about a connection's socket, and options of it. Unix sockets are permitted; they lack most of this. */
 #pragma once
 
+#include "ws/auth/limiter.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,3 +20,9 @@ void tcp_probe_every(int fd, int seconds);
 
 /* Make close() reset the connection, so that the peer does not take its end for the end of the answer. */
 void tcp_reset_on_close(int fd);
+
+/*
+ * Write the peer's address for the limits and the log; of a unix socket "unix". Returns false if there is none, because the peer
+ * reset the connection before accept(): what it sent could still be read, without any limit.
+ */
+bool tcp_peer_address(bool unix_socket, int fd, char peer[LIMITER_PEER_MAX]);

@@ -20,6 +20,7 @@ static const struct {
 	{"INVALID_PORT", 400},
 	{"IS_DIRECTORY", 400},
 	{"NOT_DIRECTORY", 400},
+	{"TLS_REQUIRED", 400},
 	{"UNAUTHENTICATED", 401},
 	{"ACCESS_ENDED", 401},
 	{"GIT_AUTH_FAILED", 401},

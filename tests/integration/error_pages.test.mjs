@@ -4,6 +4,7 @@ import { Api } from './lib/api.mjs';
 import { socketOf } from './lib/cli.mjs';
 import { RawClient } from './lib/client.mjs';
 import { metric } from './lib/control.mjs';
+import { secure } from './lib/certificate.mjs';
 import { scenario } from './lib/server.mjs';
 import { shared } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
@@ -183,4 +184,28 @@ scenario('connections beyond the limit of an address are told so', { args: ['--m
 	await until('the limit', async () => await ownerMetric(server, 'strangers') === 32);
 	await beyondLimit(server, held);
 	assert.ok(await ownerMetric(server, 'strangers_refused_total') >= 44);
+});
+
+scenario('plain HTTP on a port of TLS is told so', secure, async (server) => {
+	const get = (host, accept = '') => `GET /x HTTP/1.1\r\n${accept}Host: ${host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`;
+	const program = await ask(server, get(server.host), 'a program');
+	assert.deepEqual([program.status, codeOfJson(program)], [400, 'TLS_REQUIRED']);
+	const browser = await ask(server, get(server.host, `${html}\r\n`), 'a browser');
+	assert.deepEqual([browser.status, codeOfPage(browser)], [400, 'TLS_REQUIRED']);
+	assert.ok(browser.body.includes(`<a href="https://${server.host}/">`), browser.body);
+	for (const host of ['evil.example', '"><script>', `x@${server.host}`, `${server.host}\r\nHost: evil.example`]) {
+		const page = await ask(server, get(host, `${html}\r\n`), host);
+		assert.deepEqual([page.status, codeOfPage(page)], [400, 'TLS_REQUIRED'], host);
+		assert.ok(!/href|evil|<script/.test(page.body), page.body);
+	}
+	for (const bytes of [`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`, 'GET / HTTP/1.1\r\nX\r\n\r\n', 'POST /api/auth/login HTTP/1.1\r\nContent-Length: 3\r\n\r\n{}\n'])
+		assert.equal(codeOfJson(await ask(server, bytes, bytes.slice(0, 30))), 'TLS_REQUIRED');
+	const upgrade = new RawClient(server).upgrade('/ws');
+	assert.equal(await upgrade.status(), 400);
+	upgrade.terminate();
+	// What is neither gets an alert.
+	const noise = new RawClient(server).send(Buffer.from([0x80, 0x2e, 1, 3, 1, 0, 0, 0]));
+	noise.socket.end();
+	await noise.untilClosed();
+	assert.match(noise.text, /^\x15\x03/);
 });

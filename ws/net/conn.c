@@ -330,7 +330,8 @@ static void on_event(struct conn *c, uint32_t events)
 {
 	switch (c->state) {
 	case CONN_SILENT:
-		if (is_tls(c))
+		c->clear = is_tls(c) && tls_is_clear(c);
+		if (is_tls(c) && !c->clear)
 			tls_begin(c);
 		else
 			http1_begin(c);

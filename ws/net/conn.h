@@ -28,12 +28,13 @@ struct conn {
 	struct server *server;
 	struct arrival arrival;
 	enum conn_state state;
-	int fd;              /* -1 = none */
-	SSL *ssl;            /* NULL = no TLS, or not yet */
-	uint32_t watched;    /* events of epoll */
-	bool polled;         /* is in the epoll set */
-	bool served;         /* a request has come */
-	bool busy;           /* beyond a limit of connections: its request is answered with 503 */
+	int fd;           /* -1 = none */
+	SSL *ssl;         /* NULL = no TLS, or not yet */
+	uint32_t watched; /* events of epoll */
+	bool polled;      /* is in the epoll set */
+	bool served;      /* a request has come */
+	bool clear; /* it lacks TLS, which is required: its request is answered with an error */
+	bool busy;  /* beyond a limit of connections: its request is answered with 503 */
 	bool peer_shut_down; /* the peer has shut down its sending side */
 	char peer[LIMITER_PEER_MAX];
 	struct peer *unauthenticated; /* the address that counts it as such; NULL = authenticated */

@@ -206,8 +206,8 @@ static bool serve_head(struct conn *c)
 		return false;
 	int rc = parse(c->in + skip, length, &http, &text);
 	conn_consume(c, skip);
-	if (rc == 0 && c->busy) {
-		http1_refuse_head(c, "SERVER_BUSY", "");
+	if (rc == 0 && http1_refuse_unserved(c, &http)) {
+		/* It has been answered. */
 	} else if (rc == 0 && relay_is_loop(c->server, &http)) {
 		http1_refuse_head(c, "LOOP_DETECTED",
 			"The request was forwarded by this server itself (see Via)");

@@ -19,8 +19,11 @@ struct http1_refusal {
 void http1_refuse(
 	struct conn *c, const char *code, const char *message, const struct http1_refusal *how);
 
-/* Refuse a request whose head is still in c->in, by which a browser is recognized. For busy ones that is the reason. */
+/* Refuse a request whose head is still in c->in, by which a browser is recognized. c->busy and c->clear take precedence. */
 void http1_refuse_head(struct conn *c, const char *code, const char *message);
+
+/* Refuse a valid request on a connection of which none is served: c->busy, c->clear. Returns false for all others. */
+bool http1_refuse_unserved(struct conn *c, const struct http_head *http);
 
 /*
  * c->in is full, or was before: the head is too large. Read on until it is known whether a browser asks. Returns false if more

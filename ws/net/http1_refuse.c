@@ -4,6 +4,7 @@
  */
 #include "ws/net/http1.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define EXCESS_MAX HTTP1_TURN_MAX /* bytes of a head that are read in search of Accept */
@@ -32,14 +33,42 @@ static bool is_browser(const struct conn *c)
 	return c->is_browser || http_text_accepts_page(c->in, length > 0 ? length : c->in_length);
 }
 
+/* Refuse a connection of which no request is served. */
+static void refuse_any(struct conn *c, const struct http1_refusal *how)
+{
+	if (c->busy)
+		http1_refuse(c, "SERVER_BUSY",
+			"The server has too many connections, in all or from your address", how);
+	else
+		http1_refuse(c, "TLS_REQUIRED", "This port requires TLS: use https", how);
+}
+
 void http1_refuse_head(struct conn *c, const char *code, const char *message)
 {
 	const struct http1_refusal how = {.known = c->busy, .page = is_browser(c)};
-	if (c->busy)
-		http1_refuse(c, "SERVER_BUSY",
-			"The server has too many connections, in all or from your address", &how);
+	if (c->busy || c->clear)
+		refuse_any(c, &how);
 	else
 		http1_refuse(c, code, message, &how);
+}
+
+bool http1_refuse_unserved(struct conn *c, const struct http_head *http)
+{
+	char link[ORIGIN_TEXT_MAX + sizeof "https:///"];
+	const char *host = http_head_count(http, "host") == 1 ? http_head_field(http, "host") : NULL;
+	struct http1_refusal how = {.known = c->busy,
+		.head_only = strcmp(http->method, "HEAD") == 0,
+		.page = http_head_accepts_page(http)};
+	if (!c->busy && !c->clear)
+		return false;
+	/* Only to names of ours: a page of ours must not lead to another site. */
+	if (c->clear && host && origin_host_is_allowed(&c->server->origins, host) &&
+		strlen(host) < ORIGIN_TEXT_MAX) {
+		snprintf(link, sizeof link, "https://%s/", host);
+		how.link = link;
+	}
+	refuse_any(c, &how);
+	return true;
 }
 
 /* Make space in c->in: remove all lines but the last, and of that one the part in which Accept is not looked for. */

@@ -8,6 +8,7 @@
 #include <openssl/ssl.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 /* RFC 7301: choose http/1.1 if it is offered; otherwise continue without ALPN. */
 static int on_select(SSL *ssl, const unsigned char **name, unsigned char *length,
@@ -78,6 +79,12 @@ void tls_close(struct server *s)
 {
 	SSL_CTX_free(s->tls);
 	s->tls = NULL;
+}
+
+bool tls_is_clear(const struct conn *c)
+{
+	char first;
+	return recv(c->fd, &first, 1, MSG_PEEK) == 1 && first >= 'A' && first <= 'Z';
 }
 
 void tls_begin(struct conn *c)

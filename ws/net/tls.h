@@ -9,6 +9,9 @@ int tls_open(struct server *s);
 /* Free them. */
 void tls_close(struct server *s);
 
+/* Whether the peer's first bytes are plain HTTP instead of a handshake. */
+bool tls_is_clear(const struct conn *c);
+
 /* Begin the handshake; after it http1_begin() is called. c may be over afterwards. */
 void tls_begin(struct conn *c);
 

@@ -1,5 +1,6 @@
 // A browser gets a page that explains the error, and a program gets JSON, however early the error is found.
 import assert from 'node:assert/strict';
+import tls from 'node:tls';
 import { Api } from './lib/api.mjs';
 import { socketOf } from './lib/cli.mjs';
 import { RawClient } from './lib/client.mjs';
@@ -7,7 +8,7 @@ import { metric } from './lib/control.mjs';
 import { secure } from './lib/certificate.mjs';
 import { scenario } from './lib/server.mjs';
 import { shared } from './lib/together.mjs';
-import { until } from './lib/until.mjs';
+import { until, within } from './lib/until.mjs';
 
 const html = 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
@@ -102,6 +103,15 @@ shared('a head that never ends is answered', async (server) => {
 	raw.send('\r\n\r\n');
 	await until('a page', () => raw.text.endsWith('</html>\n'));
 	raw.terminate();
+});
+
+shared('a handshake of TLS on a port without it is refused at once', async (server) => {
+	const socket = tls.connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
+	const error = await within('the refusal', new Promise((resolve) => { socket.on('error', resolve); }), 5000);
+	assert.match(error.message, /wrong version number/i);
+	// Empty lines may come first, but nothing else.
+	for (const bytes of ['\x16\x03\x01', '\0', '\xff\r\n', ' GET', '\r\n\r\n\r\n'])
+		assert.deepEqual(codeOfJson(await ask(server, bytes, JSON.stringify(bytes))), 'VALIDATION_FAILED', JSON.stringify(bytes));
 });
 
 shared('an address with too many failures is told so', async (server) => {

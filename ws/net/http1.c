@@ -192,6 +192,11 @@ static int parse(const char *bytes, size_t length, struct http_head *http, char 
 	return http_head_parse(*ret_text, length, http);
 }
 
+static bool is_printable(char byte)
+{
+	return byte > ' ' && byte < 0x7f;
+}
+
 /* Serve the head in c->in if it is complete. Returns whether it was. */
 static bool serve_head(struct conn *c)
 {
@@ -201,6 +206,11 @@ static bool serve_head(struct conn *c)
 	while (skip < c->in_length && skip < EMPTY_LINES_MAX &&
 		(c->in[skip] == '\r' || c->in[skip] == '\n'))
 		skip++;
+	/* Do not wait for the end of what is no head, such as a handshake of TLS. */
+	if (skip < c->in_length && !is_printable(c->in[skip])) {
+		http1_refuse_head(c, "VALIDATION_FAILED", "Invalid HTTP/1.1 request");
+		return true;
+	}
 	size_t length = http_fields_head_length(c->in + skip, c->in_length - skip);
 	if (length == 0)
 		return false;

@@ -30,6 +30,8 @@ static const struct hint {
 	{"REQUEST_TOO_LARGE",
 		"The address is too long, or this site has too many cookies in your browser: delete them.",
 		"To the sessions"},
+	{"UPGRADE_REQUIRED", "Programs connect to this address; there is nothing to see.",
+		"To the sessions"},
 	{"TLS_REQUIRED", "Open the same address with <code>https</code>.", "To the sessions"},
 	{"SERVER_BUSY", "Close other pages of this server, or reload this one in a moment.", NULL},
 	{"REQUEST_TIMEOUT",

@@ -138,7 +138,9 @@ static void read_answers(const struct border_answers *got, bool may_be_head, str
 		FUZZ_CHECK(a.status >= 100 && a.status <= 599 && at[12] == ' ');
 		check_fields(at, last + 2);
 		const char *connection = field_of(at, last + 2, "connection");
-		a.closes = connection && strncmp(connection, "close\r\n", 7) == 0;
+		a.closes = connection &&
+			(strncmp(connection, "close\r\n", 7) == 0 ||
+				strncmp(connection, "upgrade, close\r\n", 16) == 0);
 		ret->upgraded = a.status == 101;
 		const char *behind = parse_body(at, last + 4, end, may_be_head, &a);
 		at = behind;

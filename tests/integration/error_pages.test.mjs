@@ -105,6 +105,30 @@ shared('a head that never ends is answered', async (server) => {
 	raw.terminate();
 });
 
+shared('the path of a WebSocket asks for the upgrade', async (server) => {
+	const get = (target, more = '', method = 'GET') => `${method} ${target} HTTP/1.1\r\nHost: ${server.host}\r\n${more}\r\n`;
+	for (const target of ['/ws', '/ws/pty?sessionId=s', '/api/ws', '/ws/mux', '/rpc?x=<script>']) {
+		const program = await ask(server, get(target), target);
+		assert.deepEqual([program.status, codeOfJson(program, target)], [426, 'UPGRADE_REQUIRED'], target);
+		assert.match(program.head, /^HTTP\/1\.1 426 Upgrade Required\r?$/m);
+		assert.match(program.head, /^upgrade: websocket\r?$/im);
+		assert.match(program.head, /^connection: upgrade\r?$/im);
+		const browser = await ask(server, get(target, `${html}\r\n`), target);
+		assert.deepEqual([browser.status, codeOfPage(browser, target)], [426, 'UPGRADE_REQUIRED'], target);
+		const closing = await ask(server, get(target, 'Connection: close\r\n'), target);
+		assert.match(closing.head, /^connection: upgrade, close\r?$/im);
+		assert.equal((await ask(server, get(target, 'Upgrade: h2c\r\nConnection: upgrade\r\n'), target)).status, 426, target);
+		assert.equal((await ask(server, get(target, 'Content-Length: 2\r\n\r\n{}', 'POST'), target)).status, 405, target);
+		assert.equal((await ask(server, get(target, 'Upgrade: websocket\r\nConnection: upgrade\r\n', 'PUT'), target)).status, 405, target);
+	}
+	for (const target of ['/ws/', '/ws/other', '/wsx', '/rpc/', '/WS'])
+		assert.equal((await ask(server, get(target, `${html}\r\n`), target)).status, 404, target);
+	// The connection is kept.
+	const raw = new RawClient(server).send(get('/ws') + get('/healthz'));
+	await until('both responses', () => raw.text.endsWith('ok\n'));
+	raw.terminate();
+});
+
 shared('a handshake of TLS on a port without it is refused at once', async (server) => {
 	const socket = tls.connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
 	const error = await within('the refusal', new Promise((resolve) => { socket.on('error', resolve); }), 5000);

@@ -365,7 +365,7 @@ scenario('a WebSocket over TLS whose handshake comes in small records', { ...sec
 		if (late > 0) await pause(late);
 		pipe.socket.write(`\r\n${ask(server, 'GET', '/healthz')}`);
 		await until(`two responses at ${target}`, () => /ok\n$/.test(pipe.text));
-		assert.deepEqual(pipe.text.match(/HTTP\/1.1 \d+/g), ['HTTP/1.1 404', 'HTTP/1.1 200'], target);
+		assert.deepEqual(pipe.text.match(/HTTP\/1.1 \d+/g), ['HTTP/1.1 426', 'HTTP/1.1 200'], target);
 		pipe.socket.destroy();
 	}
 	// An invalid handshake, a refused one, and an incomplete one.

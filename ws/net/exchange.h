@@ -36,7 +36,8 @@ struct exchange {
 	bool close_after;         /* close the connection after the answer */
 	bool head_only;           /* HEAD */
 	bool http_1_0;
-	bool strict; /* send Strict-Transport-Security */
+	bool upgrade; /* the answer has an Upgrade, which Connection must list */
+	bool strict;  /* send Strict-Transport-Security */
 	enum exchange_state state;
 	uint64_t since_ms; /* when the state began */
 	bool head_sent;

@@ -2,6 +2,7 @@
 #include "ws/asset.h"
 #include "ws/net/conn.h"
 #include "ws/net/exchange.h"
+#include "ws/net/upgrade.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -354,11 +355,28 @@ static void decide_body(struct exchange *x, const struct head *h, size_t length)
 	}
 }
 
+/* A WebSocket's path without the handshake: RFC 9110 15.5.22. */
+static void require_upgrade(struct exchange *x)
+{
+	struct request *r = x->request;
+	x->server->options.metrics->http_requests++;
+	if (r->method != METHOD_GET) {
+		fail(x, "METHOD_NOT_ALLOWED", "The endpoint does not support this method");
+		return;
+	}
+	x->upgrade = true;
+	reply_header(r, "upgrade", "websocket");
+	reply_error(r, "UPGRADE_REQUIRED", "This address is for WebSockets", NULL);
+}
+
 static void decide(struct exchange *x, const struct head *h)
 {
 	size_t length;
 	const char *problem = read_length(x, h, &length);
-	if (!problem && (length > 0 || x->in_chunks)) {
+	if (!problem && upgrade_is_path(x->request->path) && !(h->options && x->origin)) {
+		x->close_after |= length > 0 || x->in_chunks;
+		require_upgrade(x);
+	} else if (!problem && (length > 0 || x->in_chunks)) {
 		decide_body(x, h, length);
 	} else if (problem || h->expects_unknown) {
 		exchange_refuse_body(x, problem ? problem : "EXPECTATION_FAILED");

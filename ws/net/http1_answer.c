@@ -70,7 +70,7 @@ static const char *reason(int status)
 		{405, "Method Not Allowed"}, {408, "Request Timeout"}, {409, "Conflict"},
 		{410, "Gone"}, {411, "Length Required"}, {413, "Content Too Large"},
 		{415, "Unsupported Media Type"}, {416, "Range Not Satisfiable"},
-		{417, "Expectation Failed"}, {429, "Too Many Requests"},
+		{417, "Expectation Failed"}, {426, "Upgrade Required"}, {429, "Too Many Requests"},
 		{500, "Internal Server Error"}, {501, "Not Implemented"}, {502, "Bad Gateway"},
 		{503, "Service Unavailable"}, {504, "Gateway Timeout"}, {508, "Loop Detected"}};
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
@@ -89,6 +89,8 @@ static bool add_framing(struct exchange *x, struct head_writer *p)
 		return false;
 	if (exchange_has_length(x) && !add_header(p, "content-length", length))
 		return false;
+	if (x->upgrade)
+		return add_header(p, "connection", x->close_after ? "upgrade, close" : "upgrade");
 	if (x->close_after)
 		return add_header(p, "connection", "close");
 	return !x->http_1_0 || add_header(p, "connection", "keep-alive");

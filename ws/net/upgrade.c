@@ -88,6 +88,11 @@ static enum upgrade_kind kind_of(const char *path, const char *sandbox)
 	return sandbox[0] ? UPGRADE_TERMINAL : UPGRADE_NONE;
 }
 
+bool upgrade_is_path(const char *path)
+{
+	return kind_of(path, "") != UPGRADE_NONE;
+}
+
 /* Parse and check the query of a terminal. */
 static struct refusal check_terminal(
 	struct server *s, const struct head *h, const char *sandbox, struct upgrade *u)

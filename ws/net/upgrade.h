@@ -18,6 +18,9 @@ struct upgrade {
 	struct relay *tunnel;           /* of TLS: connects it to the peer; NULL = none */
 };
 
+/* Whether a decoded path is a WebSocket's, and nothing else. */
+bool upgrade_is_path(const char *path);
+
 /* Whether a request asks for a WebSocket. */
 bool upgrade_is_wanted(const struct http_head *http);
 

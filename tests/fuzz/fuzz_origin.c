@@ -16,10 +16,14 @@ static bool is_own(const struct origin_policy *p, const char *host)
 	return false;
 }
 
-/* Names of loopback, with any port. */
+/* Names of loopback, with any port. Below localhost any, but not those of previews. */
 static bool is_loopback(const struct origin_policy *p, const char *host)
 {
 	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+	size_t labels = strcspn(host, ":");
+	if (!p->exact && labels > 10 && strncasecmp(host + labels - 10, ".localhost", 10) == 0 &&
+		(*host < '0' || *host > '9') && *host != '.' && *host != '-')
+		host += labels - 9;
 	for (size_t i = 0; p->loopback && i < sizeof names / sizeof *names; i++) {
 		size_t length = strlen(names[i]);
 		if (strncasecmp(host, names[i], length) == 0 &&
@@ -65,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	*p = (struct origin_policy){0};
 	uint8_t kind = fuzz_byte(&in);
 	p->tls = kind & 1;
+	p->exact = kind & 8;
 	char *host = fuzz_text(&in, '\n'), *origin = fuzz_text(&in, '\n');
 	char *entry = fuzz_text(&in, '\n'), *allowed = fuzz_text(&in, '\n');
 	char *address = fuzz_text(&in, '\n');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
+import { logIn } from './lib/api.mjs';
 import { ca, secure } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
 import { metric } from './lib/control.mjs';
@@ -211,6 +212,44 @@ scenario('every refusal has our format', { args: ['--header-timeout', '2'] }, as
 		assert.equal(await raw.status(), 200, name);
 		raw.terminate();
 	}
+});
+
+scenario('loopback names are valid with any port, as behind ssh -L', { args: ['--allow-host', 'proxy.example'] }, async (server) => {
+	await server.session({ id: 's' });
+	const cookie = await logIn(server, server.token);
+	/** The status of a request of a page, with the cookie. */
+	const ask = async (method, target, headers, body = '') => {
+		const lines = Object.entries({ Cookie: cookie, Connection: 'close', ...(body ? { 'Content-Type': 'application/json', 'Content-Length': body.length } : {}), ...headers })
+			.map(([name, value]) => `${name}: ${value}\r\n`);
+		const raw = new RawClient(server).send(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+		const status = await raw.status();
+		raw.terminate();
+		return status;
+	};
+	const upgrade = async (headers) => {
+		const raw = new RawClient(server).upgrade('/ws/pty?sessionId=s', { Authorization: undefined, Cookie: cookie, ...headers });
+		const status = await raw.status();
+		raw.terminate();
+		return status;
+	};
+	const all = async (host, origin) => {
+		const headers = { Host: host, ...(origin ? { Origin: origin } : {}) };
+		return [await ask('GET', '/', headers), await ask('GET', '/api/session/list', headers), await ask('POST', '/api/session/s/rename', headers, '{"name":"x"}'), await upgrade(headers)];
+	};
+	for (const host of ['localhost', '127.0.0.1', '[::1]', 'work.localhost', 'LOCALHOST'])
+		for (const port of ['', ':9', `:${server.port}`, ':65535'])
+			assert.deepEqual(await all(host + port, `http://${host}${port}`), [200, 200, 200, 101], host + port);
+	// The origin must be that of the page with exactly this name and port.
+	for (const [host, origin] of [['localhost:9', `http://localhost:${server.port}`], ['localhost:9', 'http://127.0.0.1:9'], ['work.localhost:9', 'http://localhost:9'], ['a.localhost:9', 'http://b.localhost:9'],
+		['localhost:9', 'https://localhost:9'], ['localhost:9', 'null'], ['localhost:9', 'http://localhost'], ['localhost:9', 'http://localhost:9.evil.example']])
+		assert.deepEqual(await all(host, origin), [403, 403, 403, 403], `${origin} at ${host}`);
+	for (const host of ['localhost:65536', 'localhost:', 'localhost.:9', 'localhost.evil.example:9', '127.0.0.2:9', 'evil-localhost:9', '8080-s-abc.localhost:9x', '.localhost:9'])
+		assert.deepEqual(await all(host, `http://${host}`), [403, 403, 403, 403], host);
+});
+
+scenario('with --no-auth only exact loopback names are valid', { args: ['--no-auth'] }, async (server) => {
+	for (const [host, status] of [['localhost:9', 200], ['[::1]:9', 200], ['work.localhost', 403], [`work.localhost:${server.port}`, 403]])
+		assert.equal((await server.api.raw('GET', '/api/session/list', undefined, { headers: { Host: host } })).status, status, host);
 });
 
 const policies = (headers) => Object.fromEntries(headers['content-security-policy'].split(';').map((each) => each.trim()).map((each) => [each.split(' ', 1)[0], each]));

@@ -92,12 +92,35 @@ static bool is_port(const char *text)
 }
 
 /*
- * Whether host is a loopback name, with any port (ssh -L). A page of another site never has such a name, even if its own
- * name resolves to this machine. The Origin must still match exactly.
+ * Length of labels below another name, with the last dot: "a.b." of "a.b.localhost". 0: there are none, or they are invalid.
+ * They begin with a letter; names of previews, which are not ours, begin with a digit.
  */
-static bool is_loopback(const char *host)
+static size_t labels_length(const char *host, const char *name)
+{
+	static const char letters[] =
+		"-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static const char *const first = letters + 11;
+	size_t whole = name_length(host), length = strlen(name), at = 0;
+	if (whole <= length || strncasecmp(host + whole - length, name, length) != 0)
+		return 0;
+	while (at < whole - length) {
+		size_t label = strspn(host + at, letters);
+		if (strspn(host + at, first) == 0 || host[at + label] != '.')
+			return 0;
+		at += label + 1;
+	}
+	return at == whole - length ? at : 0;
+}
+
+/*
+ * Whether host is a loopback name, with any port (ssh -L). A page of another site never has such a name, even if its own
+ * name resolves to this machine: browsers resolve names below localhost themselves (RFC 6761 6.3). The Origin must still match
+ * exactly.
+ */
+static bool is_loopback(const struct origin_policy *p, const char *host)
 {
 	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+	host += p->exact ? 0 : labels_length(host, names[0]);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		size_t length = strlen(names[i]);
 		if (strncasecmp(host, names[i], length) == 0 && is_port(host + length))
@@ -109,7 +132,7 @@ static bool is_loopback(const char *host)
 bool origin_host_is_allowed(const struct origin_policy *p, const char *host)
 {
 	return host &&
-		(is_own(p, host) || (p->loopback && is_loopback(host)) || is_configured(p, host));
+		(is_own(p, host) || (p->loopback && is_loopback(p, host)) || is_configured(p, host));
 }
 
 /* Whether origin is scheme://host. */

@@ -19,7 +19,8 @@ struct origin_policy {
 	const char *origins[ORIGIN_ENTRIES_MAX]; /* --allow-origin, "https://example.com"; borrowed */
 	size_t origins_count;
 	bool loopback; /* there is a loopback listener: loopback names are allowed with any port (port forwarding) */
-	bool tls; /* our own scheme is https */
+	bool exact; /* names below localhost are not among them */
+	bool tls;   /* our own scheme is https */
 };
 
 /* Add the names of a TCP listener: its address, and for a loopback or wildcard address the loopback names. */

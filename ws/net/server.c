@@ -151,6 +151,8 @@ static int add_names(struct server *s)
 {
 	const struct server_options *o = &s->options;
 	s->origins.tls = o->tls_cert != NULL;
+	/* A browser that asks DNS for names below localhost is a risk only without credentials. */
+	s->origins.exact = o->auth->open;
 	for (size_t i = 0; i < o->hosts_count; i++)
 		if (!origin_add_host(&s->origins, o->hosts[i])) {
 			log_write(LOG_ERROR, "server", "invalid host", "allow-host", o->hosts[i],

@@ -38,6 +38,21 @@ Test(origin_host, loopback_listener)
 	cr_expect_not(origin_host_is_allowed(&p, NULL));
 }
 
+Test(origin_host, names_below_localhost)
+{
+	origin_add_listener(&p, "127.0.0.1", 7070);
+	expect_hosts(LIST("work.localhost", "work.localhost:7070", "WORK.LocalHost:1",
+			     "a.b-c9.localhost:8080"),
+		LIST("work.localhost:", "work.localhost:0", "work.localhost:70700",
+			"work.localhost.", ".localhost", "a..localhost", "-.localhost",
+			"-a.localhost", "a.-.localhost", "a b.localhost", "a/b.localhost",
+			"a@b.localhost", "a:1.localhost", "a_b.localhost", "work.localhost.evil.com",
+			"evil-localhost", "xlocalhost", "work.127.0.0.1", "work.[::1]",
+			"8080-s-abcdefghijklmnop.localhost:7070", "80.localhost", "a.80.localhost"));
+	p.exact = true;
+	expect_hosts(LIST("localhost:1"), LIST("work.localhost", "work.localhost:7070"));
+}
+
 Test(origin_host, address_of_an_interface)
 {
 	origin_add_listener(&p, "192.168.1.5", 80);

@@ -194,7 +194,8 @@ export class SessionView {
 		});
 		this.connection = this.#newConnection();
 		this.#removeListeners = this.#addListeners();
-		void useGpu(terminal, () => this.#sizes.refit()).then(() => this.#connect());
+		// Output comes when cells have their final size: the session takes it.
+		void Promise.all([useGpu(terminal, () => this.#sizes.refit()), settings.fontSettled]).then(() => this.#connect());
 		// On a phone the focus would open the keyboard over the terminal.
 		if (matchMedia('(hover: hover)').matches)
 			terminal.focus();

@@ -13,7 +13,7 @@ try {
 	await build({
 		entryPoints: tests.map((name) => join(here, name)),
 		outdir: out, outExtension: { '.js': '.mjs' },
-		bundle: true, platform: 'node', format: 'esm', target: 'node18', logLevel: 'warning',
+		bundle: true, platform: 'node', format: 'esm', target: 'node18', logLevel: 'warning', loader: { '.woff2': 'empty' },
 	});
 	for (const name of tests)
 		await import(pathToFileURL(join(out, name.replace(/\.ts$/, '.mjs'))).href);

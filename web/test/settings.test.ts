@@ -21,6 +21,7 @@ test('a font is a name, never CSS', () => {
 		assert.equal(parseSettings(JSON.stringify({ fontFamily: name })).fontFamily, name);
 	assert.equal(fontStack('Fira Code'), `"Fira Code", ${FONT_FAMILY}`);
 	assert.equal(fontStack('monospace'), 'ui-monospace, monospace');
+	assert.equal(fontStack('bundled'), `"Ringside JetBrains Mono", ${FONT_FAMILY}`);
 	assert.equal(fontStack(''), FONT_FAMILY);
 	assert.equal(fontStack('a", b'), FONT_FAMILY);
 });

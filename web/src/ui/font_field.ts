@@ -1,4 +1,4 @@
-import { isFontName } from '../term/fonts';
+import { BUNDLED, isFontName } from '../term/fonts';
 import { h } from './dom';
 import type { Settings } from './settings';
 
@@ -18,7 +18,7 @@ export class FontField {
 
 	constructor(settings: Settings) {
 		this.#settings = settings;
-		const choices = [['', 'Automatic'], ['monospace', 'The system’s'], ...KNOWN.filter(isInstalled).map((name) => [name, name] as const), [OTHER, 'Other …']] as const;
+		const choices = [['', 'Automatic'], ['monospace', 'The system’s'], [BUNDLED, 'JetBrains Mono (included)'], ...KNOWN.filter(isInstalled).map((name) => [name, name] as const), [OTHER, 'Other …']] as const;
 		this.#select = h('select', { 'data-testid': 'setting-fontFamily', change: () => this.#onSelect() },
 			...choices.map(([value, label]) => h('option', { value }, label)));
 		this.#name = h('input', {
@@ -54,11 +54,13 @@ export class FontField {
 		}
 		this.#settings.set('fontFamily', name);
 		this.show();
+		void this.#settings.fontSettled.then(() => this.show());
 	}
 
 	#showHint(name: string): void {
-		const own = name !== '' && name !== 'monospace';
-		this.#hint.textContent = own && !isInstalled(name) ? 'It is not installed on this device, so the automatic font is used.'
+		const own = name !== '' && name !== 'monospace' && name !== BUNDLED;
+		this.#hint.textContent = this.#settings.fontFailed ? 'It could not be loaded, so the automatic font is used.'
+			: own && !isInstalled(name) ? 'It is not installed on this device, so the automatic font is used.'
 			: own && width('i', `"${name}"`) !== width('W', `"${name}"`) ? 'Its characters differ in width, so text has gaps.' : '';
 	}
 }

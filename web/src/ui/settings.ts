@@ -1,10 +1,12 @@
 /* Settings of the page, in the browser's storage. Stored values are not trusted: unknown ones are ignored. */
-import { fontStack, isFontName } from '../term/fonts';
+import { BUNDLED, fontStack, isFontName } from '../term/fonts';
 import { recall, remember } from './storage';
+
+const FONT_WITHIN_MS = 3000; // a terminal waits for its font at most so long
 
 /** The values of each setting; the first one is the default. */
 export const SETTINGS = {
-	fontFamily: ['', 'monospace'], // or the name of a font; empty: the page's fonts; monospace: the system's
+	fontFamily: ['', 'monospace', BUNDLED], // or the name of a font; see fontStack()
 	fontSize: ['auto', '8', '9', '10', '11', '12', '13', '14', '15', '16', '17', '18', '20', '22', '24', '28', '32'],
 	lineHeight: ['1.15', '1', '1.05', '1.1', '1.2', '1.3', '1.4', '1.6', '1.8', '2'],
 	cursor: ['block', 'bar', 'underline'],
@@ -51,9 +53,13 @@ export function nextFontSize(size: number, step: 1 | -1): string {
 export class Settings {
 	#values = parseSettings(recall('settings'));
 	#listeners = new Set<() => void>();
+	#font = ''; // in use: the one before the bundled font while that is being loaded
+	#bundled: 'absent' | 'loading' | 'loaded' | 'failed' = 'absent';
+	#loading: Promise<void> = Promise.resolve();
 
 	/** signal: when it is aborted, changes in other tabs are no longer followed. */
 	constructor(signal: AbortSignal) {
+		this.#useFont();
 		window.addEventListener('storage', ({ key }) => {
 			if (key === 'ringside.settings' || key === null)
 				this.#apply(parseSettings(recall('settings')));
@@ -83,9 +89,22 @@ export class Settings {
 		this.set('fontSize', step === 0 ? DEFAULTS.fontSize : nextFontSize(this.fontSize, step));
 	}
 
-	/** A CSS value. */
+	/** A CSS value. It changes to the bundled font when that can be used, so that cells are measured with it. */
 	get fontFamily(): string {
-		return fontStack(this.#values.fontFamily);
+		return fontStack(this.#font);
+	}
+
+	/** Settles when the chosen font is in use, has failed, or takes too long. */
+	get fontSettled(): Promise<void> {
+		const late = new Promise<void>((resolve) => {
+			window.setTimeout(resolve, FONT_WITHIN_MS);
+		});
+		return Promise.race([this.#loading, late]);
+	}
+
+	/** Whether the bundled font is chosen and could not be loaded. */
+	get fontFailed(): boolean {
+		return this.#values.fontFamily === BUNDLED && this.#bundled === 'failed';
 	}
 
 	/** Lines of history that the page keeps; null: as many as the server. */
@@ -118,7 +137,34 @@ export class Settings {
 
 	#apply(values: SettingValues): void {
 		this.#values = values;
+		this.#useFont();
+		this.#notify();
+	}
+
+	#notify(): void {
 		for (const listener of this.#listeners)
 			listener();
+	}
+
+	/** Use the chosen font, and load it first if it is the bundled one. */
+	#useFont(): void {
+		if (this.#values.fontFamily !== BUNDLED || this.#bundled === 'loaded')
+			this.#font = this.#values.fontFamily;
+		else if (this.#bundled !== 'loading')
+			this.#loading = this.#loadBundled();
+	}
+
+	async #loadBundled(): Promise<void> {
+		this.#bundled = 'loading';
+		try {
+			await (await import('../term/bundled_font')).loadBundledFont();
+			this.#bundled = 'loaded';
+		} catch {
+			this.#bundled = 'failed'; // choosing it again, or another setting, tries again
+		}
+		if (this.#values.fontFamily !== BUNDLED)
+			return;
+		this.#font = this.#bundled === 'loaded' ? BUNDLED : '';
+		this.#notify();
 	}
 }

@@ -273,9 +273,39 @@ static void notify(
 			.detail_length = title_length});
 }
 
-/* OSC 9 is a notification, except ConEmu's progress etc.: 9 ; digit ; … */
+/* A decimal number; the digits behind the first three are ignored. Advances *at. */
+static unsigned read_number(const char **at, const char *end)
+{
+	unsigned value = 0;
+	for (; *at < end && **at >= '0' && **at <= '9'; (*at)++)
+		if (value < 100)
+			value = value * 10 + (unsigned)(**at - '0');
+	return value;
+}
+
+/* ConEmu's OSC 9 ; 4 ; state ; percent. An error or pause without a percentage keeps the last one. */
+static void set_progress(struct screen *s, const char *at, const char *end)
+{
+	unsigned state = read_number(&at, end);
+	bool has_percent = at + 1 < end && *at == ';';
+	if (state > PROGRESS_PAUSED || (at < end && *at != ';'))
+		return;
+	at++;
+	unsigned percent = has_percent ? read_number(&at, end) : 0;
+	if (!has_percent && (state == PROGRESS_ERROR || state == PROGRESS_PAUSED))
+		percent = s->progress.percent;
+	if (state == PROGRESS_NONE || state == PROGRESS_INDETERMINATE)
+		percent = 0;
+	s->progress = (struct progress){state, percent < 100 ? percent : 100};
+}
+
+/* OSC 9 is a notification, except ConEmu's: 9 ; digit ; … */
 static void osc_9(struct screen *s, const char *data, size_t length)
 {
+	if (length >= 3 && memcmp(data, "4;", 2) == 0) {
+		set_progress(s, data + 2, data + length);
+		return;
+	}
 	if (length >= 2 && data[0] >= '0' && data[0] <= '9' &&
 		(data[1] == ';' || (length >= 3 && data[2] == ';')))
 		return;
@@ -392,6 +422,8 @@ void screen_osc(void *user, uint32_t number, const char *data, size_t length)
 		break;
 	case 133:
 	case 633:
+		if (length > 0 && *data == 'D')
+			s->progress = (struct progress){0};
 		if (number == 133)
 			markers_add(s, data, length);
 		if (number == 133 && data[0] == 'B')

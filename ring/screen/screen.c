@@ -59,6 +59,7 @@ static void set_defaults(struct screen *s)
 		.graphemes = s->unicode == SCREEN_UNICODE_GRAPHEMES,
 	};
 	s->had_graphemes = s->modes.graphemes;
+	s->progress = (struct progress){0};
 	s->charsets = screen_charsets;
 	s->pen = (struct style){0};
 	s->pen_changed = true;
@@ -389,6 +390,11 @@ const char *screen_title(const struct screen *s)
 const char *screen_icon(const struct screen *s)
 {
 	return s->icon ? s->icon : "";
+}
+
+struct progress screen_progress(const struct screen *s)
+{
+	return s->progress;
 }
 
 const char *screen_cwd(const struct screen *s)

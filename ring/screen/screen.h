@@ -94,6 +94,21 @@ enum mouse_protocol { MOUSE_NONE, MOUSE_X10, MOUSE_VT200, MOUSE_DRAG, MOUSE_ANY 
 /* How mouse reports are encoded: default, ?1006, ?1016. */
 enum mouse_encoding { MOUSE_DEFAULT, MOUSE_SGR, MOUSE_SGR_PIXELS };
 
+/* State of a program's progress (OSC 9;4, as in ConEmu). */
+enum progress_state {
+	PROGRESS_NONE,
+	PROGRESS_NORMAL,
+	PROGRESS_ERROR,
+	PROGRESS_INDETERMINATE,
+	PROGRESS_PAUSED,
+};
+
+/* How far a program has come. */
+struct progress {
+	enum progress_state state;
+	unsigned percent; /* at most 100; 0 if indeterminate */
+};
+
 /* Modes that programs set. */
 struct screen_modes {
 	bool application_cursor;   /* DECCKM, ?1 */
@@ -175,6 +190,9 @@ const char *screen_icon(const struct screen *s);
 
 /* The working directory from OSC 7; "" if never set. */
 const char *screen_cwd(const struct screen *s);
+
+/* The progress of the program that runs; none after the end of a command. */
+struct progress screen_progress(const struct screen *s);
 
 /* A counter that rises with each feed and resize. */
 uint64_t screen_version(const struct screen *s);

@@ -120,6 +120,7 @@ struct screen {
 	char *title, *icon, *cwd;    /* owned; NULL: never set */
 	struct title_stack titles, icons;
 	struct palette palette;
+	struct progress progress;
 	uint64_t next_link; /* id of the next link without an id */
 	uint64_t version;
 	size_t work, work_max; /* cells touched in this feed */

@@ -168,7 +168,8 @@ static void apply_state(struct activity *it, const struct pane_state *t)
 	bool same = it->looked && it->status == t->status && it->input == t->input &&
 		it->certain == t->certain && strcmp(it->name, name) == 0 && kept <= length &&
 		strcmp(it->cwd, t->cwd + length - kept) == 0 && (it->cwd_cut || kept == length) &&
-		strcmp(it->terminal_title, title) == 0;
+		strcmp(it->terminal_title, title) == 0 && it->progress.state == t->progress.state &&
+		it->progress.percent == t->progress.percent;
 	it->pause_ms = same && it->pause_ms ? it->pause_ms * 2 : ACTIVITY_LOOK_MS;
 	if (it->pause_ms > ACTIVITY_PAUSE_MAX_MS)
 		it->pause_ms = ACTIVITY_PAUSE_MAX_MS;
@@ -181,6 +182,7 @@ static void apply_state(struct activity *it, const struct pane_state *t)
 	it->started_ms = t->foreground.started_ms;
 	set_cwd(it, t->cwd);
 	memcpy(it->terminal_title, title, sizeof title);
+	it->progress = t->progress;
 	note_change(it);
 }
 

@@ -31,7 +31,7 @@ struct activity {
 	struct session *session; /* the key */
 	struct activities *all;
 	struct journal_watcher watcher;
-	bool looked; /* there was a look: the fields up to terminal_title are valid */
+	bool looked; /* there was a look: the fields up to progress are valid */
 	enum state_status status;
 	enum state_input input;
 	bool certain;
@@ -41,6 +41,7 @@ struct activity {
 	bool cwd_cut;
 	/* Title of the terminal; "": none. */
 	char terminal_title[ACTIVITY_TEXT_MAX + 1];
+	struct progress progress;
 	uint64_t since_ms;                 /* last change of status or input; wall clock */
 	unsigned bells;                    /* counter, since this server follows the session */
 	uint64_t bell_ms;                  /* last bell; wall clock; 0: none */

@@ -59,6 +59,7 @@ static struct glance glance_at(const struct live *l)
 	g.memory = screen_memory(screen);
 	g.title = screen_title(screen);
 	g.icon = screen_icon(screen);
+	g.progress = screen_progress(screen);
 	return g;
 }
 

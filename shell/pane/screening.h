@@ -34,6 +34,7 @@ struct glance {
 	uint64_t version, resume; /* screen_version(), screen_resume_offset() */
 	size_t memory;            /* screen_memory() */
 	const char *title, *icon; /* "" for none; borrowed until the next turn */
+	struct progress progress; /* screen_progress() */
 	/* Counters, see struct live. */
 	uint64_t checkpoints, checkpoint_failures, restarts, unheard;
 };

@@ -163,6 +163,7 @@ static void read_screen(const struct pane *p, struct pane_state *t)
 	const struct glance g = pane_screen_summary(p);
 	t->screen_version = g.version;
 	t->alternate = g.alternate;
+	t->progress = g.progress;
 	snprintf(t->title, sizeof t->title, "%s", g.title);
 }
 
@@ -209,8 +210,10 @@ static void read_foreground(const struct pane *p, struct executor *x, struct pan
 	state_judge(&evidence, t);
 	if (t->status == STATE_STARTING)
 		foreground_descend(&target, &t->foreground);
-	if (t->status == STATE_PROMPT)
-		t->stopped_jobs = foreground_count_stopped_jobs(target.shell);
+	if (t->status != STATE_PROMPT)
+		return;
+	t->progress = (struct progress){0};
+	t->stopped_jobs = foreground_count_stopped_jobs(target.shell);
 }
 
 void pane_state(struct pane *p, struct executor *x, struct pane_state *t)

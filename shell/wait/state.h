@@ -56,6 +56,7 @@ struct pane_state {
 	uint64_t quiet_ms, offset, screen_version;
 	char cwd[STATE_CWD_MAX + 1];      /* of the shell; "" when it is not known */
 	char title[SCREEN_TITLE_MAX + 1]; /* "" when there is none */
+	struct progress progress;         /* of the program; none at the prompt */
 	bool alternate;
 	bool pasting; /* a bracketed paste has begun and not ended */
 	unsigned rows, cols;

@@ -48,12 +48,14 @@ scenario('rows, title and icon show the states of sessions, in all pages and aft
 	await server.api.input('works', 'mkdir -p some/deep/directory && cd some/deep/directory\r');
 	await rowShows(one, 'works', 'idle', /deep\/directory.*idle$/);
 	assert.equal(await rowOf(one, 'works').getByTestId('session-where').innerText(), '', 'the directory is shown once');
-	await server.api.input('works', 'sleep 1000\r');
+	await server.api.input('works', String.raw`printf '\e]9;4;1;42\a'` + '; sleep 1000\r');
 	await server.api.input('fails', 'false\r');
 	await server.api.input('asks', 'read -s word\r');
 	await server.api.input('hostile', ": '<img src=x onerror=\"document.title=1\">'; false\r");
 	for (const page of [one, other]) {
-		await rowShows(page, 'works', 'works', /^▶ ?sleep 1000 ?0:\d\d$/);
+		await rowShows(page, 'works', 'works', /^▶ ?printf .*; sleep 1000 ?0:\d\d$/);
+		assert.equal(await rowOf(page, 'works').getByTestId('session-progress').getAttribute('aria-valuenow'), '42');
+		assert.ok(await rowOf(page, 'fails').getByTestId('session-progress').isHidden());
 		await rowShows(page, 'fails', 'failed', /^✗ ?1 false$/);
 		await rowShows(page, 'asks', 'waits', /^password · read -s word$/);
 		await rowShows(page, 'hostile', 'failed', /^✗ ?1 : '<img src=x/);
@@ -95,7 +97,7 @@ scenario('rows, title and icon show the states of sessions, in all pages and aft
 
 	await server.kill();
 	await server.start();
-	await rowShows(one, 'works', 'works', /^▶ ?sleep 1000 ?\d+:\d\d$/);
+	await rowShows(one, 'works', 'works', /^▶ ?printf .*; sleep 1000 ?\d+:\d\d$/);
 	await server.api.input('works', '\x03');
 	await rowShows(one, 'works', 'idle', /idle$/);
 	await other.getByRole('button', { name: 'Sign out' }).click();

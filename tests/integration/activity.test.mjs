@@ -46,6 +46,16 @@ shared('activity of people and programs is reported as it happens', async (serve
 	await server.api.input('s', '\x03');
 	const failed = await list.reaches('a failure', 's', isIdle);
 	assert.deepEqual([failed.block.state, failed.block.exitCode], ['done', 130]);
+	const progress = async (sequence, wanted) => {
+		await server.api.input('s', `printf '\\e]9;4;${sequence}\\a'; sleep 1000\r`);
+		await list.reaches(`progress ${sequence}`, 's', (it) => JSON.stringify(it.progress) === JSON.stringify(wanted));
+		await server.api.input('s', '\x03');
+		await list.reaches('no progress', 's', (it) => isIdle(it) && it.progress === null);
+	};
+	await progress('1;42', { state: 'normal', percent: 42 });
+	await progress('3', { state: 'indeterminate', percent: null });
+	await progress('1;70\\a\\e]9;4;2', { state: 'error', percent: 70 });
+	await progress('4;4000', { state: 'paused', percent: 100 });
 	await server.api.input('s', 'read -s word\r');
 	const asks = await list.reaches('a password', 's', ({ input }) => input === 'password');
 	assert.ok(Date.parse(asks.since) >= Date.parse(failed.since));

@@ -18,7 +18,7 @@ export function session(activity: Partial<Activity> | null, fields: Partial<Sess
 		lastActivityAt: at(0), clients: 0, exit: null, cols: 80, rows: 24,
 		activity: activity && {
 			status: 'prompt', input: null, since: at(0), foreground: null, cwd: '/root/src', cwdCut: false, title: null, block: null, lease: null,
-			bells: 0, notification: null, unread: false, ...activity,
+			progress: null, bells: 0, notification: null, unread: false, ...activity,
 		}, ...fields,
 	};
 }

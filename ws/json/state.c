@@ -111,16 +111,30 @@ static json_t *program_json(const struct activity *a)
 		time_json(a->started_ms));
 }
 
+static json_t *progress_json(struct progress p)
+{
+	static const char *const states[] = {[PROGRESS_NORMAL] = "normal",
+		[PROGRESS_ERROR] = "error",
+		[PROGRESS_INDETERMINATE] = "indeterminate",
+		[PROGRESS_PAUSED] = "paused"};
+	if (p.state == PROGRESS_NONE)
+		return json_null();
+	return json_pack("{s:s, s:o}", "state", states[p.state], "percent",
+		p.state == PROGRESS_INDETERMINATE ? json_null() : json_integer(p.percent));
+}
+
 json_t *activity_json(const struct activity *a)
 {
 	if (!a || !a->looked)
 		return json_null();
 	const char *input = state_input_name(a->input);
-	return json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:i, s:o, s:b}",
+	return json_pack(
+		"{s:s, s:o, s:b, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:b}",
 		"status", state_status_name(a->status), "input",
 		input ? json_string(input) : json_null(), "certain", a->certain, "since",
 		time_json(a->since_ms), "foreground", program_json(a), "cwd", text_or_null(a->cwd),
-		"cwdCut", a->cwd_cut, "title", text_or_null(a->terminal_title), "block",
+		"cwdCut", a->cwd_cut, "title", text_or_null(a->terminal_title), "progress",
+		progress_json(a->progress), "block",
 		activity_block_json(blocks_newest(session_blocks(a->session))), "lease",
 		lease_json(session_keyboard(a->session)), "bellAt", time_json(a->bell_ms), "bells",
 		(int)a->bells, "notification", notification_json(a), "unread", a->unread);

@@ -485,6 +485,9 @@ static int build_snapshot(
 		output_text(&p.out, "\033]7007;mC\a");
 	if (kind != PLAIN)
 		put_markers(&p, s->scrollback.dropped + s->scrollback.count - lines);
+	if (checkpoint && s->progress.state != PROGRESS_NONE)
+		output_format(&p.out, "\033]9;4;%u;%u\a", (unsigned)s->progress.state,
+			s->progress.percent);
 	put_cursor_pen_and_modes(&p, checkpoint);
 	bool whole = scrollback_is_whole(&s->scrollback);
 	scrollback_drop_cache(&s->scrollback);

@@ -30,6 +30,10 @@ export interface Activity {
 	readonly cwd: string | null;
 	readonly cwdCut: boolean; // the beginning of cwd is missing
 	readonly title: string | null; // of the terminal
+	readonly progress: {
+		readonly state: 'normal' | 'error' | 'indeterminate' | 'paused';
+		readonly percent: number | null; // null: indeterminate
+	} | null;
 	readonly block: {
 		readonly id: string;
 		readonly command: string | null;

@@ -1,5 +1,5 @@
 import { sessionHref } from '../net/address';
-import type { Session } from '../net/wire';
+import type { Activity, Session } from '../net/wire';
 import { fill, h } from './dom';
 import { icon } from './icons';
 import type { Unseen } from './inbox';
@@ -33,6 +33,7 @@ export class SessionRow {
 	#what = h('bdi');
 	#whatPlace = h('span', { class: 'session-what' }, this.#what);
 	#time = h('span', { class: 'session-time', 'data-testid': 'session-time' });
+	#progress = h('span', { class: 'session-progress', role: 'progressbar', 'aria-label': 'progress', 'data-testid': 'session-progress' });
 	#clients = h('span');
 	#watchers = h('span', { class: 'watchers' }, icon('people'), this.#clients);
 	#rename: HTMLButtonElement;
@@ -52,7 +53,7 @@ export class SessionRow {
 			},
 		}, this.#dot, h('span', { class: 'session-head' }, this.#name, this.#failed, this.#bell,
 			h('span', { class: 'session-where path', 'data-testid': 'session-where' }, this.#where)),
-		h('span', { class: 'session-facts', 'data-testid': 'session-facts' }, this.#mark, this.#whatPlace, this.#time));
+		h('span', { class: 'session-facts', 'data-testid': 'session-facts' }, this.#mark, this.#whatPlace, this.#time), this.#progress);
 		this.#rename = button('edit', () => events.rename(this.#session));
 		this.#end = button('close', () => events.end(this.#session));
 		this.element = h('li', { 'data-testid': 'session-item', 'data-session-id': session.id },
@@ -108,10 +109,23 @@ export class SessionRow {
 		showMark(this.#mark, what.mark);
 		setText(this.#what, what.text);
 		setText(this.#time, what.time);
+		this.#showProgress(session.state === 'exited' ? null : session.activity?.progress ?? null);
 		const folder = what.kind === 'ended' ? '' : shortPath(folderOf(session));
 		setText(this.#where, folder === what.text ? '' : folder);
 		this.#whatPlace.classList.toggle('path', folder === what.text);
 		this.describe();
+	}
+
+	/** What the program reports: a bar of that length, or a moving one. */
+	#showProgress(progress: Activity['progress']): void {
+		const bar = this.#progress;
+		bar.hidden = progress === null;
+		if (progress === null)
+			return;
+		bar.dataset['progress'] = progress.state;
+		bar.ariaValueNow = progress.percent === null ? null : String(progress.percent);
+		bar.title = `${progress.percent === null ? 'working' : `${progress.percent} %`}${progress.state === 'error' || progress.state === 'paused' ? `, ${progress.state}` : ''}`;
+		bar.style.setProperty('--percent', `${progress.percent ?? 100}%`);
 	}
 
 	/** A failure that the facts show already only makes the name bold. */

@@ -263,3 +263,33 @@ Test(screen_reply, colors_are_those_of_the_theme)
 	cr_expect_eq(d.replies.length, sizeof wanted - 1);
 	cr_expect(memcmp(d.replies.bytes, wanted, sizeof wanted - 1) == 0);
 }
+
+Test(screen_event, progress_is_state_and_no_notification)
+{
+	static const struct {
+		const char *output;
+		enum progress_state state;
+		unsigned percent;
+	} cases[] = {
+		{"\x1b]9;4;1;42\a", PROGRESS_NORMAL, 42},
+		{"\x1b]9;4;2\a", PROGRESS_ERROR, 42},
+		{"\x1b]9;4;4;7\x1b\\", PROGRESS_PAUSED, 7},
+		{"\x1b]9;4;5;1\a", PROGRESS_PAUSED, 7},
+		{"\x1b]9;4;x;1\a", PROGRESS_PAUSED, 7},
+		{"\x1b]9;4;3;50\a", PROGRESS_INDETERMINATE, 0},
+		{"\x1b]9;4;1;99999999999999999999\a", PROGRESS_NORMAL, 100},
+		{"\x1b]9;4;1;\a", PROGRESS_NORMAL, 0},
+		{"\x1b]9;4;0;5\a", PROGRESS_NONE, 0},
+		{"\x1b]9;4;1;5\a\x1b]133;D;0\a", PROGRESS_NONE, 0},
+		{"\x1b]9;4;1;5\a\x1b"
+		 "c",
+			PROGRESS_NONE, 0},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		drawn_type(&d, cases[i].output);
+		struct progress p = screen_progress(d.screen);
+		cr_expect_eq(p.state, cases[i].state, "%zu", i);
+		cr_expect_eq(p.percent, cases[i].percent, "%zu", i);
+	}
+	cr_expect_eq(strstr(d.events.bytes, "notification"), NULL);
+}

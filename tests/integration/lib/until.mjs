@@ -70,7 +70,9 @@ export async function until(what, probe, { timeout = 15_000, interval = 15, prog
 		}
 		if (patience.over) {
 			const text = typeof what === 'function' ? what() : what;
-			throw new Error(`timed out after ${timeout * slowness} ms, waiting for ${text}`, { cause: failure });
+			// Reports of failed tests have only the message.
+			const why = failure ? `; the last probe threw: ${failure.message ?? failure}` : '';
+			throw new Error(`timed out after ${timeout * slowness} ms, waiting for ${text}${why}`, { cause: failure });
 		}
 		await pause(interval);
 	}

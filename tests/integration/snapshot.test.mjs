@@ -130,7 +130,9 @@ shared('scrollback=N: that many lines of history, and no more', async (server) =
 	}
 	// Fewer lines than the session has: the terminal keeps later output.
 	const few = await watch(server, 's', { scrollback: 10 });
+	const { offset } = await api.get('s');
 	await api.input('s', 'seq 30\r');
+	await server.outputMatches('s', /\n30\r\n/, offset); // the shell may be slow to begin
 	await settled(server, 's', few, truth);
 	assert.equal(few.reference.terminal.buffer.active.baseY, 10 + 31);
 });

@@ -150,7 +150,8 @@ bool ring_exited(const struct ring *r, struct ring_exit *ret_exit)
 		return false;
 	*ret_exit = (struct ring_exit){.status = h->exit_status,
 		.offset = h->exit_offset,
-		.time_ms = h->exit_time_ns / 1000000};
+		.time_ms = h->exit_time_ns / 1000000,
+		.boot_ms = h->exit_boot_ns / 1000000};
 	return true;
 }
 

@@ -37,11 +37,12 @@ struct ring_header {
 	struct stream_shared bytes;  /* the PTY's output */
 	struct stream_shared events; /* struct event_header records */
 	_Atomic uint32_t blocked;    /* 1: the writer waits for the tail to advance */
-	_Atomic uint32_t exited;     /* 1: the three fields below are final */
+	_Atomic uint32_t exited;     /* 1: the exit_ fields below are final */
 	int32_t exit_status;         /* wait(2) status of the shell */
 	uint32_t reserved;           /* 0 */
 	uint64_t exit_offset;        /* the last byte of the session is before this offset */
 	uint64_t exit_time_ns;       /* CLOCK_REALTIME */
+	uint64_t exit_boot_ns;       /* CLOCK_BOOTTIME; 0: written before this field existed */
 };
 
 /* A mapped ring. */
@@ -57,6 +58,7 @@ struct ring_exit {
 	int status;       /* wait(2) status */
 	uint64_t offset;  /* at most the head */
 	uint64_t time_ms; /* wall clock */
+	uint64_t boot_ms; /* since boot; 0: not known */
 };
 
 /* Options of ring_create(). */

@@ -26,6 +26,18 @@ uint64_t clock_boot_ms(void)
 	return read_ms(CLOCK_BOOTTIME);
 }
 
+int64_t clock_boot_of_wall_ms(uint64_t wall_ms)
+{
+	uint64_t now = clock_wall_ms();
+	return (int64_t)clock_boot_ms() - (wall_ms < now ? (int64_t)(now - wall_ms) : 0);
+}
+
+uint64_t clock_age_ms(int64_t boot_ms)
+{
+	int64_t now = (int64_t)clock_boot_ms();
+	return boot_ms < now ? (uint64_t)now - (uint64_t)boot_ms : 0;
+}
+
 void clock_format(uint64_t wall_ms, char text[CLOCK_TEXT_SIZE])
 {
 	time_t seconds = (time_t)(wall_ms / 1000);

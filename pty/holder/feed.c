@@ -197,6 +197,7 @@ static void publish_exit(struct holder *h)
 	header->exit_status = status;
 	header->exit_offset = stream_head(&h->ring.bytes);
 	header->exit_time_ns = clock_ns(CLOCK_REALTIME);
+	header->exit_boot_ns = clock_ns(CLOCK_BOOTTIME);
 	atomic_store(&header->exited, 1);
 	h->exited = true;
 	if (h->options.ttl_s > 0)

@@ -4,6 +4,7 @@
  * Until then the ring is authoritative, from then on the file. A server that finds both ends the
  * holder again. If the disk is full, the holder stays and the move is retried.
  */
+#include "shell/clock.h"
 #include "shell/output/output_file.h"
 #include "shell/process/internal.h"
 
@@ -64,6 +65,8 @@ static void apply_facts(struct process *p, const struct output_file_facts *facts
 	p->oldest = facts->oldest;
 	p->head = facts->head;
 	p->end_offset = facts->end_offset;
+	if (p->ended_ms == 0) /* process.json could not be written */
+		p->ended_boot_ms = clock_boot_of_wall_ms(facts->ended_ms);
 	p->ended_ms = facts->ended_ms;
 	p->wait_status = facts->wait_status;
 	p->error = facts->error;

@@ -1,4 +1,5 @@
 /* process.json: the facts of a process for the next server. */
+#include "shell/clock.h"
 #include "shell/process/internal.h"
 #include "shell/store/document.h"
 
@@ -23,8 +24,9 @@ int process_meta_save(int dir_fd, const struct process *p)
 		p->kill_asked);
 	json_t *end = p->ended_ms == 0
 		? json_null()
-		: json_pack("{s:I, s:i, s:i, s:I}", "at", (json_int_t)p->ended_ms, "status",
-			  p->wait_status, "error", p->error, "offset", (json_int_t)p->end_offset);
+		: json_pack("{s:I, s:I, s:i, s:i, s:I}", "at", (json_int_t)p->ended_ms, "boot",
+			  (json_int_t)p->ended_boot_ms, "status", p->wait_status, "error", p->error,
+			  "offset", (json_int_t)p->end_offset);
 	json_object_set_new(root, "flags", flags);
 	json_object_set_new(root, "end", end);
 	if (!flags || !end) {
@@ -34,16 +36,27 @@ int process_meta_save(int dir_fd, const struct process *p)
 	return document_save(dir_fd, PROCESS_META_FILE, root);
 }
 
+/*
+ * boot: the time of the end since boot, as stored; INT64_MIN: not stored. After a reboot it is in the future or means
+ * a later time than that of the end: then the process is kept longer, by at most its time to live.
+ */
+static int64_t read_boot(json_int_t boot, uint64_t ended_ms)
+{
+	bool plausible = boot <= (json_int_t)clock_boot_ms() && boot > -(json_int_t)clock_wall_ms();
+	return plausible ? boot : clock_boot_of_wall_ms(ended_ms);
+}
+
 static int read_end(struct process *p, const json_t *end)
 {
-	json_int_t at, offset;
+	json_int_t at, offset, boot = INT64_MIN;
 	if (json_is_null(end))
 		return 0;
-	if (json_unpack((json_t *)(uintptr_t)end, "{s:I, s:i, s:i, s:I}", "at", &at, "status",
-		    &p->wait_status, "error", &p->error, "offset", &offset) < 0 ||
+	if (json_unpack((json_t *)(uintptr_t)end, "{s:I, s?I, s:i, s:i, s:I}", "at", &at, "boot",
+		    &boot, "status", &p->wait_status, "error", &p->error, "offset", &offset) < 0 ||
 		at <= 0 || offset < 0)
 		return -EBADMSG;
 	p->ended_ms = (uint64_t)at;
+	p->ended_boot_ms = read_boot(boot, p->ended_ms);
 	p->end_offset = (uint64_t)offset;
 	return 0;
 }

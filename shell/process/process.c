@@ -155,15 +155,17 @@ static void note_start(struct process *p, int number)
 }
 
 /* The command has ended. error: why its status is not known, or 0. */
-static void note_end(struct process *p, int status, int error, uint64_t offset, uint64_t ended_ms)
+static void note_end(struct process *p, const struct ring_exit *end, int error)
 {
 	struct processes *t = p->table;
 	if (p->ended_ms > 0 || p->state == PROCESS_STARTING)
 		return;
-	p->wait_status = status;
+	p->wait_status = end->status;
 	p->error = error;
-	p->end_offset = offset;
-	p->ended_ms = ended_ms > 0 ? ended_ms : 1;
+	p->end_offset = end->offset;
+	p->ended_ms = end->time_ms > 0 ? end->time_ms : 1;
+	p->ended_boot_ms = end->boot_ms > 0 ? (int64_t)end->boot_ms
+					    : clock_boot_of_wall_ms(end->time_ms);
 	if (p->state == PROCESS_RUNNING)
 		process_move(p, PROCESS_ENDED);
 	t->counters.ended++;
@@ -189,7 +191,7 @@ static void note_exit(struct process *p)
 	struct ring_exit exit;
 	if (!ring_exited(&p->held.link.ring, &exit))
 		return;
-	note_end(p, exit.status, 0, exit.offset, exit.time_ms);
+	note_end(p, &exit, 0);
 	note_gone(p);
 }
 
@@ -204,7 +206,12 @@ static void parse_record(struct process *p, const struct event *e)
 		if (*line == 'p')
 			note_start(p, number);
 		else if (*line == 'x')
-			note_end(p, number, 0, e->header.offset, e->header.time_ns / 1000000);
+			note_end(p,
+				&(struct ring_exit){.status = number,
+					.offset = e->header.offset,
+					.time_ms = e->header.time_ns / 1000000,
+					.boot_ms = e->header.boot_ns / 1000000},
+				0);
 	}
 }
 
@@ -388,7 +395,10 @@ void process_on_lost(struct held *h)
 		processes_remove(p, 0, NULL);
 		return;
 	}
-	note_end(p, 0, -ECONNRESET, p->head, clock_wall_ms());
+	note_end(p,
+		&(struct ring_exit){
+			.offset = p->head, .time_ms = clock_wall_ms(), .boot_ms = clock_boot_ms()},
+		-ECONNRESET);
 	process_notify(p);
 	process_kill_orphans(p);
 }

@@ -102,6 +102,7 @@ struct process {
 	char *cwd;
 	uint64_t created_ms, ended_ms; /* wall clock */
 	uint64_t created_boot_ms;      /* since boot */
+	int64_t ended_boot_ms;         /* since boot; negative: before it */
 	uint64_t timeout_ms;           /* 0 = none */
 	enum process_state state;
 	enum process_tree tree;

@@ -232,7 +232,7 @@ static struct process *oldest_ended(const struct processes *t, const struct proc
 	struct process *oldest = NULL;
 	for (struct process *p = NULL; (p = process_next(t, p));)
 		if (p != unless && p->state == PROCESS_ENDED && p->tree == PROCESS_TREE_GONE &&
-			(!oldest || p->ended_ms < oldest->ended_ms))
+			(!oldest || p->ended_boot_ms < oldest->ended_boot_ms))
 			oldest = p;
 	return oldest;
 }
@@ -294,7 +294,6 @@ void processes_remove_all(struct processes *t)
 void processes_sweep(struct processes *t)
 {
 	struct process *p, *next = process_next(t, NULL);
-	uint64_t now = clock_wall_ms();
 	unsigned fresh = 0, old = 0;
 	while ((p = next)) {
 		next = process_next(t, p);
@@ -302,9 +301,10 @@ void processes_sweep(struct processes *t)
 			continue;
 		if (p->output != PROCESS_OUTPUT_FILE)
 			held_schedule_turn(&p->held); /* try to move its output again */
-		if (t->config.ttl_s > 0 && now > p->ended_ms + (uint64_t)t->config.ttl_s * 1000)
+		uint64_t age = clock_age_ms(p->ended_boot_ms);
+		if (t->config.ttl_s > 0 && age > (uint64_t)t->config.ttl_s * 1000)
 			processes_remove(p, 0, NULL);
-		else if (now < p->ended_ms + PROCESSES_FRESH_MS)
+		else if (age < PROCESSES_FRESH_MS)
 			fresh++;
 		else
 			old++;

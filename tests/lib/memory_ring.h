@@ -29,16 +29,20 @@ static inline void memory_ring_say(struct ring *r, const char *text)
 	memory_ring_put(r, text, strlen(text));
 }
 
+static inline uint64_t memory_ring_clock(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 /* Append an event at the ring's head, with the current time. */
 static inline void memory_ring_event(
 	struct ring *r, enum event_type type, const void *payload, size_t length)
 {
-	struct timespec now, boot;
-	clock_gettime(CLOCK_REALTIME, &now);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
 	struct event_header header = {.offset = stream_head(&r->bytes),
-		.time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
-		.boot_ns = (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec,
+		.time_ns = memory_ring_clock(CLOCK_REALTIME),
+		.boot_ns = memory_ring_clock(CLOCK_BOOTTIME),
 		.type = type,
 		.length = (uint32_t)length};
 	event_append(&r->events, &header, payload);
@@ -55,6 +59,8 @@ static inline void memory_ring_exit(struct ring *r, int status)
 {
 	r->header->exit_status = status;
 	r->header->exit_offset = stream_head(&r->bytes);
+	r->header->exit_time_ns = memory_ring_clock(CLOCK_REALTIME);
+	r->header->exit_boot_ns = memory_ring_clock(CLOCK_BOOTTIME);
 	atomic_store(&r->header->exited, 1);
 	memory_ring_event(r, EVENT_EXIT, &(int32_t){status}, sizeof(int32_t));
 }

@@ -36,6 +36,21 @@ Test(clock_format, time_beyond_the_calendar_is_text_too)
 	cr_assert_eq(text[strlen(text) - 1], 'Z');
 }
 
+Test(clock_boot_of_wall_ms, is_as_long_ago)
+{
+	uint64_t now = clock_wall_ms();
+	uint64_t age = clock_age_ms(clock_boot_of_wall_ms(now - 5000));
+	cr_expect(age >= 5000 && age < 65000, "it is %ju", (uintmax_t)age);
+	cr_expect_geq(clock_age_ms(clock_boot_of_wall_ms(0)), now);
+	cr_expect_lt(clock_age_ms(clock_boot_of_wall_ms(UINT64_MAX)), 60000);
+}
+
+Test(clock_age_ms, future_has_none)
+{
+	cr_expect_eq(clock_age_ms(INT64_MAX), 0);
+	cr_expect_geq(clock_age_ms(INT64_MIN + 1), (uint64_t)INT64_MAX);
+}
+
 Test(clock_wall_ms, is_the_current_time)
 {
 	uint64_t before = (uint64_t)time(NULL) * 1000, now = clock_wall_ms();

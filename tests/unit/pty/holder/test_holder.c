@@ -894,6 +894,9 @@ Test(holder_starter, shell_has_its_terminal_pid_and_status)
 	struct ring_exit exit;
 	cr_assert(ring_exited(&h.link.ring, &exit));
 	cr_assert(WIFSIGNALED(exit.status) && WTERMSIG(exit.status) == SIGUSR1);
+	const struct event_header *header = &held_event(&h, EVENT_EXIT, 0)->header;
+	cr_expect_leq(exit.boot_ms, header->boot_ns / 1000000);
+	cr_expect_lt(header->boot_ns / 1000000 - exit.boot_ms, 60000);
 }
 
 static void expect_failure(const char *const *wrapper, const char *shell, enum report_stage stage)

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #define WAITERS 64u
+#define HOUR_MS 3600000
 
 struct table {
 	struct folder folder;
@@ -400,21 +401,36 @@ Test(process, old_ended_processes_are_removed)
 	}
 	cr_assert_eq(processes_count(&t.processes), 4, "recent ones are kept beyond the limit");
 	for (unsigned i = 0; i < 4; i++)
-		processes_find(&t.processes, ids[i])->ended_ms -= PROCESSES_FRESH_MS + 1000 - i;
+		processes_find(&t.processes, ids[i])->ended_boot_ms -= PROCESSES_FRESH_MS + 1000 - i;
 	cr_assert(LOOP_UNTIL(&t.loop, processes_count(&t.processes) == 2));
 	cr_assert_null(processes_find(&t.processes, "a"));
 	cr_assert_null(processes_find(&t.processes, "b"));
 	cr_assert(LOOP_UNTIL(&t.loop, count_directories() == 2));
-	processes_find(&t.processes, "d")->ended_ms -= 3600 * 1000;
+	processes_find(&t.processes, "d")->ended_boot_ms -= HOUR_MS;
 	cr_assert(LOOP_UNTIL(&t.loop, processes_count(&t.processes) == 1));
 	/* One that has left a job is kept, although it ended earlier. */
 	struct process *left = start(
 		(struct process_options){.id = "e", .command = "sleep 1000 & exit"});
 	cr_assert(LOOP_UNTIL(&t.loop, left->ended_ms > 0));
-	left->ended_ms -= 2 * 3600 * 1000;
-	processes_find(&t.processes, "c")->ended_ms -= 3600 * 1000;
+	left->ended_boot_ms -= 2 * HOUR_MS;
+	processes_find(&t.processes, "c")->ended_boot_ms -= HOUR_MS;
 	cr_assert(LOOP_UNTIL(&t.loop, processes_count(&t.processes) == 1));
 	cr_assert_eq(processes_find(&t.processes, "e"), left);
+}
+
+Test(process, a_step_of_the_wall_clock_removes_no_ended_process)
+{
+	struct process *p = start((struct process_options){.id = "a", .command = "exit 3"});
+	cr_assert(LOOP_UNTIL(&t.loop, p->tree == PROCESS_TREE_GONE));
+	p->ended_ms -= 2 * HOUR_MS; /* as if the clock had been set two hours forward since */
+	processes_sweep(&t.processes);
+	cr_assert_eq(processes_find(&t.processes, "a"), p);
+	cr_assert_eq(p->state, PROCESS_ENDED);
+	cr_assert(LOOP_UNTIL(&t.loop, !process_has_holder(p)));
+	p = next_server(1); /* its output is in a file now */
+	cr_assert_eq(p->state, PROCESS_ENDED);
+	processes_sweep(&t.processes);
+	cr_assert_eq(processes_find(&t.processes, "a"), p);
 }
 
 Test(process, meta_is_read_back_or_refused)
@@ -435,6 +451,7 @@ Test(process, meta_is_read_back_or_refused)
 	cr_assert_eq(other.pid, p->pid);
 	cr_assert_eq(other.wait_status, p->wait_status);
 	cr_assert_eq(other.ended_ms, p->ended_ms);
+	cr_assert_eq(other.ended_boot_ms, p->ended_boot_ms);
 	cr_assert_eq(other.end_offset, p->end_offset);
 	free(other.command);
 	free(other.cwd);

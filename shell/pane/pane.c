@@ -39,6 +39,7 @@ void pane_set_theme(struct pane *p, const struct theme *theme)
 void pane_note_active(struct pane *p)
 {
 	p->activity_ms = clock_wall_ms();
+	p->active_ms = pane_now(p);
 	if (p->held.link.control.page)
 		control_note_active(&p->held.link.control, p->activity_ms);
 }

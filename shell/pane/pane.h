@@ -36,7 +36,8 @@ struct pane {
 	struct pane_life life;
 	char *cwd, *shell;            /* that it was started with; owned */
 	unsigned rows, cols;          /* now */
-	uint64_t activity_ms;         /* wall clock */
+	uint64_t activity_ms;         /* wall clock at the last activity */
+	uint64_t active_ms;           /* loop time of the same, or of the adoption */
 	uint64_t output_ms, typed_ms; /* loop time of the last output and the last input; 0: none */
 	enum screen_unicode unicode;  /* widths of characters, see struct screen_options */
 	bool history_open;            /* history and live are valid */
@@ -68,7 +69,7 @@ int pane_write(struct pane *p, const void *bytes, size_t length);
 /* Set the colours that programs in the pane are told. Nothing happens before its history is open. */
 void pane_set_theme(struct pane *p, const struct theme *theme);
 
-/* Set activity_ms to now, also in the holder's control page, where it outlives the server. */
+/* Set activity_ms and active_ms to now, also in the holder's control page, where it outlives the server. */
 void pane_note_active(struct pane *p);
 
 /* Record that input was typed, whether it is written now or queued. */

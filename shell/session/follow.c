@@ -20,6 +20,8 @@ static void note_exit(struct session *session)
 	struct ring_exit exit = {.status = 0};
 	bool recorded = ring_exited(ring, &exit);
 	session->exited_ms = recorded ? exit.time_ms : clock_wall_ms();
+	session->exited_boot_ms = exit.boot_ms > 0 ? (int64_t)exit.boot_ms
+						   : clock_boot_of_wall_ms(session->exited_ms);
 	session->exit_status = exit.status;
 	session->end = !recorded           ? SESSION_END_HOLDER_DIED
 		: WIFSIGNALED(exit.status) ? SESSION_END_SIGNAL
@@ -398,7 +400,7 @@ void session_on_attached(struct held *h)
 		session->pane.activity_ms = last_active(session, session->pane.activity_ms);
 		session_restore_paste(session);
 	}
-	session->pane.output_ms = uv_now(s->loop);
+	session->pane.active_ms = session->pane.output_ms = uv_now(s->loop);
 	live_correct_size(&session->pane.live, session->pane.rows, session->pane.cols);
 	s->counters.adopted += h->adopted;
 	s->counters.created += !h->adopted;

@@ -126,6 +126,7 @@ struct session {
 	enum session_end end;     /* valid in state exited */
 	int exit_status;          /* wait(2) status, unless the holder died */
 	uint64_t exited_ms;       /* wall clock */
+	int64_t exited_boot_ms;   /* since boot; negative: before it */
 	struct executor executor; /* of execs */
 	struct blocks blocks;     /* all commands */
 	uint64_t shells_seen;     /* EVENT_SHELLs that were handled, if there is no executor */

@@ -367,18 +367,17 @@ static void catch_up_logs(struct sessions *s)
 void sessions_sweep(struct sessions *s)
 {
 	struct session *session, *next = session_next(s, NULL);
-	uint64_t now = clock_wall_ms();
 	while ((session = next)) {
 		next = session_next(s, session);
 		bool running = session->state == SESSION_RUNNING;
 		/* Clients of an earlier server have the full timeout to come back: it starts with the adoption. */
 		bool is_idle = running && session->idle_timeout_ms > 0 &&
 			session->presence.count == 0 &&
-			now > session->pane.activity_ms + session->idle_timeout_ms &&
-			pane_now(&session->pane) - session->pane.output_ms >=
+			pane_now(&session->pane) - session->pane.active_ms >=
 				session->idle_timeout_ms;
 		bool is_expired = session->state == SESSION_EXITED && s->config.ended_ttl_s > 0 &&
-			now > session->exited_ms + (uint64_t)s->config.ended_ttl_s * 1000;
+			clock_age_ms(session->exited_boot_ms) >
+				(uint64_t)s->config.ended_ttl_s * 1000;
 		session_update_lease(session);
 		if (is_idle || is_expired)
 			sessions_end(s, session, NULL);

@@ -431,7 +431,7 @@ Test(sessions_adopt, idle_timeout_leaves_time_to_reconnect)
 	struct session *s = adopt_again();
 	sessions_sweep(&t.sessions);
 	cr_expect_eq(s->state, SESSION_RUNNING);
-	s->pane.output_ms -= 60000;
+	s->pane.active_ms -= 60000;
 	sessions_sweep(&t.sessions);
 	cr_expect_eq(s->state, SESSION_ENDING);
 	cr_assert(LOOP_UNTIL(&t.loop, t.sessions.counters.ended == 1));
@@ -549,10 +549,49 @@ Test(sessions_end, exited_session_is_kept_for_its_ttl)
 	struct session *s = start("s");
 	attach(s, &t.a, ROLE_VIEWER, 24, 80);
 	memory_holder_exit(holder(s), 0);
+	cr_assert(LOOP_UNTIL(&t.loop, s->state == SESSION_EXITED));
+	sessions_sweep(&t.sessions);
+	cr_assert_eq(s->state, SESSION_EXITED);
 	cr_assert(LOOP_UNTIL(&t.loop, t.a.gone == 1));
 	cr_expect(t.a.deleted);
 	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
 	cr_expect_eq(count_directories(), 0);
+}
+
+Test(sessions_end, a_step_of_the_wall_clock_ends_no_session)
+{
+	close_table();
+	t.config.ended_ttl_s = HOUR_MS / 1000;
+	open_table();
+	struct session *s = start_with(
+		(struct session_options){.id = "s", .idle_timeout_ms = HOUR_MS});
+	struct session *exited = start("exited");
+	memory_holder_exit(holder(exited), 0);
+	cr_assert(LOOP_UNTIL(&t.loop, exited->state == SESSION_EXITED));
+	/* As if the clock had been set two hours forward since; the session was quiet for longer, but then watched. */
+	s->pane.activity_ms -= 2 * HOUR_MS;
+	s->pane.output_ms -= 3 * HOUR_MS;
+	exited->exited_ms -= 2 * HOUR_MS;
+	sessions_sweep(&t.sessions);
+	cr_expect_eq(s->state, SESSION_RUNNING);
+	cr_expect_eq(exited->state, SESSION_EXITED);
+	cr_expect_eq(sessions_count(&t.sessions), 2);
+	s->pane.active_ms -= HOUR_MS;
+	exited->exited_boot_ms -= 2 * (int64_t)HOUR_MS;
+	sessions_sweep(&t.sessions);
+	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
+}
+
+Test(sessions_end, exit_without_a_time_since_boot_ages_from_the_wall_clock)
+{
+	struct session *s = start("s");
+	memory_holder_exit(holder(s), 0);
+	/* An earlier holder, an hour ago. */
+	holder(s)->ring.header->exit_boot_ns = 0;
+	holder(s)->ring.header->exit_time_ns -= HOUR_MS * UINT64_C(1000000);
+	cr_assert(LOOP_UNTIL(&t.loop, s->state == SESSION_EXITED));
+	uint64_t age = clock_age_ms(s->exited_boot_ms);
+	cr_expect(age >= HOUR_MS && age < 2 * HOUR_MS, "it is %ju", (uintmax_t)age);
 }
 
 Test(session_follow, attached_viewers_get_output)

@@ -193,7 +193,8 @@ static void print(struct screen *s, uint32_t code, uint64_t offset)
 	}
 	if (s->modes.insert) {
 		screen_add_work(s, s->cols);
-		if (width > 0 && b->x < line->length)
+		/* A lone mark inserts nothing, but blanks the first half of a wide character. */
+		if (b->x < line->length)
 			line_insert(line, b->x, width, screen_pen_blank(s));
 		if (cell_width(line->cells[s->cols - 1]) == 2)
 			line_put(line, s->cols - 1, screen_pen_blank(s));

@@ -21,7 +21,7 @@ static const struct parser_ops ops = {
 };
 
 static const char *const unicodes[] = {
-	[SCREEN_UNICODE_11] = "11", [SCREEN_UNICODE_GRAPHEMES] = "graphemes"};
+	[SCREEN_UNICODE_WCWIDTH] = "wcwidth", [SCREEN_UNICODE_GRAPHEMES] = "graphemes"};
 
 const char *screen_unicode_name(enum screen_unicode unicode)
 {

@@ -30,12 +30,12 @@
 struct screen;
 
 /*
- * How characters map to cells: columns by the tables of Unicode 11 plus combining marks, or
- * grapheme clusters (mode 2027).
+ * How characters map to cells: by code point, with combining marks, as wcwidth() counts columns; or
+ * by grapheme cluster (mode 2027).
  */
-enum screen_unicode { SCREEN_UNICODE_11, SCREEN_UNICODE_GRAPHEMES };
+enum screen_unicode { SCREEN_UNICODE_WCWIDTH, SCREEN_UNICODE_GRAPHEMES };
 
-/* The name of a mode: "11" or "graphemes". */
+/* The name of a mode: "wcwidth" or "graphemes". */
 const char *screen_unicode_name(enum screen_unicode unicode);
 
 /* Parse such a name. Returns false if it is unknown. */

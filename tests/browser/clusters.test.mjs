@@ -49,7 +49,7 @@ async function print(server, page, id, lines) {
 	return sameColumns(server, page, id, lines.length);
 }
 
-for (const [id, unicode, begins] of [['whole', 'graphemes', true], ['plain', '11', false]]) {
+for (const [id, unicode, begins] of [['whole', 'graphemes', true], ['plain', 'wcwidth', false]]) {
 	scenario(`clusters in the page of a session that begins ${begins ? 'with' : 'without'} them`, { skip, timeout: 80_000 }, async (server) => {
 		await server.session({ id, unicode });
 		const browser = await launch(server);

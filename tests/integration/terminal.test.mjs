@@ -39,7 +39,7 @@ shared('attach: attached, snapshot, sync, ready, live; resume from the first byt
 	assert.ok(attached.offset >= session.offset);
 	assert.ok(attached.cols > 0 && attached.rows > 0);
 	assert.ok(['string', 'number'].includes(typeof attached.clientId));
-	assert.deepEqual([attached.scrollback, attached.unicode, attached.sizePolicy], [10_000, '11', 'latest']);
+	assert.deepEqual([attached.scrollback, attached.unicode, attached.sizePolicy], [10_000, 'wcwidth', 'latest']);
 	assert.deepEqual([snapshot.type, snapshot.reason, snapshot.skipped], ['snapshot', 'attach', undefined]);
 	assert.ok(snapshot.offset >= session.offset, 'the snapshot is older than the session');
 	assert.equal(sync.type, 'sync');

@@ -1,6 +1,6 @@
 /*
  * Compares the server's screen with headless xterm.js after each step of rounds of output, resizes and snapshots, and
- * reports the shortest round that differs. A round is that of minimise.mjs with `scrollback` and, unless it is '11',
+ * reports the shortest round that differs. A round is that of minimise.mjs with `scrollback` and, unless it is 'wcwidth',
  * `unicode`.
  */
 import assert from 'node:assert/strict';
@@ -13,7 +13,7 @@ const seed = Number(process.env.SEED ?? 1);
 
 const escaped = (bytes) => JSON.stringify(Buffer.from(bytes).toString('latin1'));
 
-export function describe({ cols, rows, scrollback, unicode = '11', steps }, { ours: mine, theirs }) {
+export function describe({ cols, rows, scrollback, unicode = 'wcwidth', steps }, { ours: mine, theirs }) {
 	const lines = steps.map(({ bytes, resize }) => (resize ? `resize ${resize}` : bytes ? escaped(bytes) : '-- a snapshot'));
 	return `${cols} x ${rows}, scrollback ${scrollback}, ${unicode}\n${lines.join('\n')}\n  ${JSON.stringify(mine)}\n  ${JSON.stringify(theirs)}`;
 }

@@ -57,7 +57,7 @@ export class Ours {
 		});
 	}
 
-	start(cols, rows, scrollback, unicode = '11') { this.#send(`new ${rows} ${cols} ${scrollback} ${unicode}`); }
+	start(cols, rows, scrollback, unicode = 'wcwidth') { this.#send(`new ${rows} ${cols} ${scrollback} ${unicode}`); }
 	feed(bytes) {
 		if (bytes.length > 0)
 			this.#send(`feed ${Buffer.from(bytes).toString('hex')}`);
@@ -162,7 +162,7 @@ function mend(buffer) {
 
 /** xterm.js, as the page uses it. */
 export class Reference {
-	constructor(cols, rows, scrollback, unicode = '11') {
+	constructor(cols, rows, scrollback, unicode = 'wcwidth') {
 		this.terminal = new xterm.Terminal({ cols, rows, scrollback, allowProposedApi: true,
 			logLevel: 'off', vtExtensions: { colorSchemeQuery: false, kittyKeyboard: true },
 			windowOptions: { pushTitle: true, popTitle: true } });

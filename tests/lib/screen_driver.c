@@ -101,7 +101,7 @@ static void put_graphemes(void)
 
 static void create(const char *line, unsigned rows, unsigned cols, unsigned scrollback)
 {
-	char name[16] = "11";
+	char name[16] = "wcwidth";
 	struct screen_options o = {
 		.rows = rows, .cols = cols, .scrollback = scrollback, .callbacks = &callbacks};
 	(void)sscanf(line, "%*s %*u %*u %*u %15s", name);

@@ -130,7 +130,7 @@ static bool parse_options(struct request *r, json_t *body, struct session_option
 		return reply_invalid(
 			r, "onShellExit", "Must be close, reexec or respawn", "invalid");
 	if (unicode && !screen_unicode_parse(unicode, &o->unicode))
-		return reply_invalid(r, "unicode", "Must be 11 or graphemes", "invalid");
+		return reply_invalid(r, "unicode", "Must be wcwidth or graphemes", "invalid");
 	return true;
 }
 

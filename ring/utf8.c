@@ -106,7 +106,7 @@ size_t utf8_incomplete(const void *bytes, size_t length)
 	return 0;
 }
 
-/* Default_Ignorable_Code_Point, Cf (Unicode 15), U+2028, U+2029; no joiners, selectors, C0. */
+/* Default_Ignorable_Code_Point, Cf (Unicode 16), U+2028, U+2029; no joiners, selectors, C0. */
 static const struct {
 	uint32_t from, to;
 } hidden[] = {{0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f}, {0x600, 0x605}, {0x61c, 0x61c},

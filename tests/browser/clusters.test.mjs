@@ -1,5 +1,5 @@
-// Grapheme clusters in a real browser: with the session's own setting, one that a program sets, and after a reset, the
-// page has the same columns as the server's screen, live and after a reload.
+// Columns of characters in a real browser: the page has the same as the server's screen, live and after a reload, with
+// grapheme clusters by the session's own setting, by a program, and after a reset; and as bash at its prompt.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,9 +8,9 @@ import { until } from '../integration/lib/until.mjs';
 import { launch, open, skip } from './lib/browser.mjs';
 
 const [CLUSTERS, COLUMNS, RIS] = ['\x1b[?2027h', '\x1b[?2027l', '\x1bc'];
-/* A flag, a family, decomposed Hangul, Devanagari, an emoji heart, and letters with marks, each followed by a red bar. */
+/* A flag, a family, decomposed Hangul, a conjunct of Devanagari, an emoji heart, and letters with marks, each followed by a red bar. */
 const TEXT = ['🇩🇪', '👨‍👩‍👧', '한', 'क्षि', '❤️', 'e\u0301', '你'].map((cluster) => `${cluster}\x1b[31m|\x1b[m`).join('');
-const WHOLE = [2, 5, 8, 11, 14, 16, 19]; // columns of the bars, with clusters
+const WHOLE = [2, 5, 8, 10, 13, 15, 18]; // columns of the bars, with clusters
 
 /** The columns of the bars, for each row that has bars. */
 const shown = (page) => page.evaluate(() => {
@@ -67,3 +67,38 @@ for (const [id, unicode, begins] of [['whole', 'graphemes', true], ['plain', 'wc
 		assert.deepEqual(await print(server, page, id, Array(4).fill(TEXT)), Array(4).fill(bars[0]));
 	});
 }
+
+/** The cells of the row that begins with a text, as [column, text], and the cursor's column; null if no row does. */
+const edited = (page, text) => page.evaluate((start) => {
+	if (window.ringside?.connection?.state.kind !== 'live') return null;
+	const { cols, rows, buffer: { active } } = window.ringside.terminal;
+	for (let y = 0; y < rows; y++) {
+		const line = active.getLine(active.baseY + y);
+		if (line.translateToString(true).startsWith(start))
+			return { cells: Array.from({ length: cols }, (_, x) => [x, line.getCell(x).getChars()]).filter(([, chars]) => chars !== ''),
+				cursor: active.cursorX };
+	}
+	return null;
+}, text);
+
+scenario('bash edits a line of wide characters where the page and the server have them', { skip, timeout: 80_000 }, async (server) => {
+	const id = 'edited';
+	await server.session({ id, env: { LC_ALL: 'C.UTF-8' } });
+	const browser = await launch(server);
+	const page = await open(await browser.newContext(), server.loginUrl.replace('#', `?s=${id}#`));
+	await server.api.input(id, "PS1='> '\r");
+	await until('the prompt', async () => (await edited(page, '> '))?.cursor === 2);
+	await server.api.input(id, 'echo 🫠🫠🫠abc\x1b[D\x1b[D\x1b[DX');
+	const cells = [...[...'> echo '].map((text, x) => [x, text]), [7, '🫠'], [9, '🫠'], [11, '🫠'], [13, 'X'], [14, 'a'], [15, 'b'], [16, 'c']];
+	const wanted = JSON.stringify({ cells, cursor: 14 });
+	let seen;
+	await until(() => `the line on the page: ${wanted}, not ${seen}`, async () => {
+		seen = JSON.stringify(await edited(page, '> echo'));
+		return seen === wanted;
+	});
+	const { json } = await server.api.raw('GET', `/api/session/${id}/screen?cells=1`);
+	const line = json.lines.find(({ text }) => text.startsWith('> echo'));
+	assert.deepEqual([line.text, json.cursor.col], ['> echo 🫠🫠🫠Xabc', 14]);
+	await server.api.input(id, '\r');
+	await until('its output', async () => (await edited(page, '🫠🫠🫠Xabc')) !== null);
+});

@@ -401,7 +401,7 @@ const struct rule rules[] = {
 	{"in-charset", ESC_FUNCTIONS ": SCS", "libvterm gets the mapped characters.", is_in_charset,
 		put_mapped, RULE_MAY_DIFFER, "\033(K[\\]"},
 	{"width", "-",
-		"Widths are those of Unicode 11. libvterm has older tables and gets a replacement of the same width.",
+		"Widths are those of Unicode 16. libvterm has older tables and gets a replacement of the same width.",
 		is_counted_otherwise, put_stand_in, RULE_MAY_DIFFER,
 		"a\xf0\x9f\xa6\xbe"
 		"b"},

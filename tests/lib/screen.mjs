@@ -3,12 +3,11 @@
  * in the same form.
  */
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import xterm from '@xterm/headless';
-import { followClusters, GRAPHEMES } from './graphemes.mjs';
+import { graphemes, useUnicode } from './unicode.mjs';
 
 const BUILD = process.env.RINGSIDE_BIN ?? fileURLToPath(new URL('../../build', import.meta.url));
 const DRIVER = process.env.SCREEN_DRIVER ?? path.join(BUILD, 'tests/screen_driver');
@@ -70,6 +69,7 @@ export class Ours {
 
 	async resumeOffset() { return Number(await this.#ask('resume')); }
 	async widths() { return Buffer.from(await this.#ask('widths'), 'latin1').map((width) => width - 48); }
+	wcwidths() { return this.#ask('wcwidths'); }
 	graphemes() { return this.#ask('graphemes'); }
 	dump() { return this.#ask('dump', true); }
 	async snapshot(lines) { return Buffer.from(await this.#ask(`snapshot ${lines}`), 'hex'); }
@@ -127,13 +127,6 @@ function title(text) {
 	return bytes.subarray(0, end).toString();
 }
 
-/** The page's width tables: the addon of the page's own package. */
-function unicode11() {
-	const { Unicode11Addon } = createRequire(new URL('../../web/package.json', import.meta.url))(
-		'@xterm/addon-unicode11');
-	return new Unicode11Addon();
-}
-
 /*
  * xterm.js has a bug that loses text when lines are reflowed to fewer columns. The server does not copy it, so it is
  * fixed here.
@@ -166,8 +159,7 @@ export class Reference {
 		this.terminal = new xterm.Terminal({ cols, rows, scrollback, allowProposedApi: true,
 			logLevel: 'off', vtExtensions: { colorSchemeQuery: false, kittyKeyboard: true },
 			windowOptions: { pushTitle: true, popTitle: true } });
-		this.terminal.loadAddon(unicode11());
-		followClusters(this.terminal, unicode);
+		useUnicode(this.terminal, unicode);
 		this.core = this.terminal._core;
 		mend(this.core._bufferService.buffers.normal);
 		this.replies = '';
@@ -447,7 +439,7 @@ export class Reference {
 			`modes ${d(m.applicationCursorKeys, m.applicationKeypad, m.origin, m.wraparound, m.reverseWraparound,
 				core.coreService.modes.insertMode, options.convertEol, core.coreService.isCursorHidden,
 				m.bracketedPasteMode, m.sendFocus, m.synchronizedOutput,
-				terminal.unicode.activeVersion === GRAPHEMES)} `
+				terminal.unicode.activeVersion === graphemes.version)} `
 				+ `style ${style === 0 ? 0 : style + (m.cursorBlink ? 0 : 1)} `
 				+ `mouse ${['NONE', 'X10', 'VT200', 'DRAG', 'ANY'].indexOf(mouse.activeProtocol)} `
 				+ `${['DEFAULT', 'SGR', 'SGR_PIXELS'].indexOf(mouse.activeEncoding)}`,

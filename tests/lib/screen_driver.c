@@ -6,7 +6,8 @@
  *   grounds HEX                feed output byte by byte: whether each leaves the parser in its ground state
  *   resume                     screen_resume_offset()
  *   widths                     a digit for each code point
- *   graphemes                  two hexadecimal digits for each code point: its kind and its width
+ *   wcwidths                   the same by wcwidth(); "-" if that is negative. Nothing without a UTF-8 locale
+ *   graphemes                  three hexadecimal digits for each code point: its kind (two) and its width
  *   dump                       the state, see dump(); ends with a line "."
  *   snapshot LINES             the snapshot in hexadecimal, with up to LINES lines of scrollback
  *   replies                    replies since the last time, in hexadecimal
@@ -21,9 +22,11 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 static struct screen *screen;
 static char *replies;
@@ -90,11 +93,22 @@ static void put_widths(void)
 	putchar('\n');
 }
 
+static void put_wcwidths(void)
+{
+	bool utf8 = setlocale(LC_CTYPE, "C.UTF-8");
+	for (uint32_t code = 0; code <= 0x10ffff && utf8; code++) {
+		int width = wcwidth((wchar_t)code);
+		putchar(width < 0 ? '-' : '0' + width);
+	}
+	putchar('\n');
+	setlocale(LC_CTYPE, "C");
+}
+
 static void put_graphemes(void)
 {
 	for (uint32_t code = 0; code <= 0x10ffff; code++) {
 		struct grapheme g = grapheme_next((struct grapheme){0}, code);
-		printf("%x%u", g.kind, g.width);
+		printf("%02x%u", g.kind, g.width);
 	}
 	putchar('\n');
 }
@@ -279,6 +293,8 @@ int main(void)
 			printf("%" PRIu64 "\n", screen_resume_offset(screen));
 		} else if (strncmp(line, "widths", 6) == 0) {
 			put_widths();
+		} else if (strncmp(line, "wcwidths", 8) == 0) {
+			put_wcwidths();
 		} else if (strncmp(line, "graphemes", 9) == 0) {
 			put_graphemes();
 		} else if (sscanf(line, "size %u %u", &a, &b) == 2) {

@@ -139,7 +139,7 @@ export class SessionView {
 		this.terminal = terminal;
 		this.#newOutput = new NewOutput(terminal);
 		this.#paster = new Paster(terminal, () => this.connection);
-		this.#clusters = new Clusters(terminal, () => toast('Support for combined characters, such as flags, could not be loaded.'));
+		this.#clusters = new Clusters(terminal);
 		this.#banner = new ConnectionBanner({
 			role,
 			retry: () => this.connection.nudge(),

@@ -1,7 +1,7 @@
 /*
- * Grapheme clusters: which characters share a cell, and its width, as in xterm.js's
- * addon-unicode-graphemes: the rules of UAX #29 on pairs of characters. So a picture joins any ZWJ,
- * and conjuncts of Indic scripts are not supported. Pure.
+ * Grapheme clusters: which characters share a cell, and its width, as on the page
+ * (web/src/term/unicode.ts). The rules are those of UAX #29, with few exceptions, which
+ * tests/unicode/README.md lists. Pure.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 /* State of a cluster. All zeros: no cluster. */
 struct grapheme {
-	uint8_t kind;  /* Grapheme_Cluster_Break of its last character */
+	uint8_t kind;  /* Grapheme_Cluster_Break of its last character, and flags; see grapheme.c */
 	uint8_t width; /* columns so far: 1 or 2 */
 	bool joins;    /* the last character joined the cluster */
 };

@@ -1,4 +1,4 @@
-/* Frequent ranges are handled by comparisons, the rest by binary search. */
+/* Frequent ranges are handled by comparisons, the rest by an index and binary search. */
 #include "ring/screen/grid/width.h"
 
 #include <stddef.h>
@@ -17,7 +17,9 @@ unsigned width_of(uint32_t code)
 	/* Greek and Cyrillic, boxes and blocks. */
 	if ((code >= 0x370 && code <= 0x482) || (code >= 0x2500 && code <= 0x25fc))
 		return 1;
-	size_t low = 0, high = sizeof ranges / sizeof *ranges;
+	size_t count = sizeof ranges / sizeof *ranges, pages = sizeof starts / sizeof *starts - 1,
+	       page = code / PAGE < pages ? code / PAGE : pages;
+	size_t low = starts[page], high = page < pages ? starts[page + 1] : count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (ranges[middle].last < code)
@@ -25,6 +27,5 @@ unsigned width_of(uint32_t code)
 		else
 			high = middle;
 	}
-	return low < sizeof ranges / sizeof *ranges && ranges[low].first <= code ? ranges[low].width
-										 : 1;
+	return low < count && ranges[low].first <= code ? ranges[low].width : 1;
 }

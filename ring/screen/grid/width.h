@@ -1,4 +1,7 @@
-/* Columns of a character by Unicode 11, as in xterm.js's addon-unicode11, used by the page. */
+/*
+ * Columns of a character, as glibc's wcwidth() counts them, and as on the page
+ * (web/src/term/unicode.ts). tests/unicode/README.md has the rules.
+ */
 #pragma once
 
 #include <stdint.h>

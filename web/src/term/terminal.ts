@@ -1,10 +1,10 @@
 /* xterm.js with its addons. */
 import { ClipboardAddon, type IClipboardProvider } from '@xterm/addon-clipboard';
-import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import { Terminal, type ITheme } from '@xterm/xterm';
 import { MINIMUM_CONTRAST } from '../ui/terminal_themes';
 import '@xterm/xterm/css/xterm.css';
+import { graphemes, wcwidth } from './unicode';
 
 export const SCROLLBAR_WIDTH = 12;
 
@@ -26,7 +26,7 @@ export interface TerminalOptions {
 
 export function createTerminal(options: TerminalOptions): Terminal {
 	const terminal = new Terminal({
-		allowProposedApi: true, // for unicode11 and decorations
+		allowProposedApi: true, // for unicode and decorations
 		cursorBlink: options.cursorBlink,
 		cursorInactiveStyle: 'outline',
 		cursorStyle: options.cursorStyle,
@@ -46,8 +46,9 @@ export function createTerminal(options: TerminalOptions): Terminal {
 		vtExtensions: { colorSchemeQuery: false, kittyKeyboard: true },
 		windowOptions: { popTitle: true, pushTitle: true },
 	});
-	terminal.loadAddon(new Unicode11Addon());
-	terminal.unicode.activeVersion = '11';
+	terminal.unicode.register(wcwidth);
+	terminal.unicode.register(graphemes);
+	terminal.unicode.activeVersion = wcwidth.version;
 	terminal.loadAddon(new WebLinksAddon((_event, uri) => options.openLink(uri, true)));
 	terminal.loadAddon(new ClipboardAddon(undefined, writeOnly(options.putOnClipboard)));
 	// Later handlers run first. This one consumes clipboard queries: even an empty reply would be typed into the shell.

@@ -1,7 +1,7 @@
 /* Turns a picture into rectangles and texts, in cells from the upper left corner of its tile. No DOM, so that unit tests cover it. */
 import type { Colors } from './colors';
 import type { Picture, Run } from './picture';
-import { widthOf } from './widths';
+import { columnsOf } from '../term/unicode';
 
 export interface Rect {
 	readonly column: number;
@@ -101,7 +101,7 @@ function pushTexts(texts: Text[], run: Run, row: number, columns: number, color:
 			continue;
 		}
 		// Skip control characters, direction overrides, and combining marks, which are too small to see.
-		const width = /\p{C}/u.test(character) ? 0 : widthOf(character);
+		const width = /\p{C}/u.test(character) ? 0 : columnsOf(character.codePointAt(0) ?? 0);
 		if (width === 0)
 			continue;
 		if (column + width > end)

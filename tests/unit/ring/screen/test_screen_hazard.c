@@ -179,7 +179,7 @@ Test(screen_hazard, seven_marks_are_kept)
 Test(screen_hazard, joiners_and_selectors_join_their_cell)
 {
 	drawn_restart(2, 20, 100);
-	/* A family, and a heart with VS16. The widths are those of the tables of Unicode 11. */
+	/* A family, and a heart with VS16. The widths are those of the code points. */
 	drawn_type(&d, "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9|\xe2\x9d\xa4\xef\xb8\x8f|");
 	drawn_expect_cursor(0, 7);
 }

@@ -2,7 +2,7 @@
 
 #include <criterion/criterion.h>
 
-/* Examples of code points that share a cell. tests/integration compares every code point with the addon. */
+/* Examples of code points that share a cell. tests/integration compares every code point with the page. */
 struct example {
 	const char *name;
 	uint32_t codes[8];    /* terminated by 0 */
@@ -25,11 +25,22 @@ static const struct example examples[] = {
 	{"Hangul in parts", {0x1100, 0x1161, 0x11a8, 0x1100}, "22"},
 	{"Hangul syllables", {0xac00, 0x11a8, 0xac01, 0x11a8, 0xac00, 0x1161}, "222"},
 	{"a tail after a syllable that has one by a vowel", {0xac01, 0x1161}, "21"},
-	{"signs of Devanagari, and no conjunct", {0x915, 0x94d, 0x937, 0x93f}, "11"},
+	{"a conjunct of Devanagari with a vowel", {0x915, 0x94d, 0x937, 0x93f}, "1"},
+	{"a conjunct of three, and another letter", {0x938, 0x94d, 0x924, 0x94d, 0x930, 0x915}, "11"},
+	{"a conjunct with a joiner", {0x915, 0x94d, 0x200d, 0x937}, "1"},
+	{"one with nukta and a joiner before the linker", {0x915, 0x93c, 0x200d, 0x94d, 0x924}, "1"},
+	{"no conjunct after a non-joiner", {0x915, 0x94d, 0x200c, 0x937}, "11"},
+	{"nor after a vowel", {0x915, 0x94d, 0x93f, 0x937}, "11"},
+	{"nor without a linker", {0x915, 0x93c, 0x937}, "11"},
+	{"nor without a consonant before", {'a', 0x94d, 0x937}, "11"},
+	{"nor with a latin letter", {0x915, 0x94d, 'a'}, "11"},
+	{"nor with the virama of Tamil", {0xb95, 0xbcd, 0xbb7}, "11"},
+	{"a joiner of a conjunct before a picture", {0x915, 0x94d, 0x200d, 0x1f468}, "2"},
 	{"Thai AM", {0xe01, 0xe33}, "1"},
 	{"a sign in front", {0x600, '1', '2'}, "11"},
 	{"a sign before half a flag", {0x600, 0x1f1e9, 0x1f1ea}, "21"},
-	{"beyond Unicode 13", {0x1fae0}, "1"},
+	{"faces of Unicode 14 and 16", {0x1fae0, 0x1fae9}, "22"},
+	{"a picture after Unicode 16", {0x1faea}, "1"},
 	{"beyond Unicode", {0x110000, 0xffffffff}, "11"},
 };
 

@@ -70,6 +70,8 @@ test('characters are in their columns: wide ones, their neighbours, and combinin
 	assert.deepEqual(painted([{ column: 1, columns: 4, text: 'aשbx' }], (character) => character !== 'ש').texts,
 		[[1, 1, 'a'], [2, 1, 'ש'], [3, 2, 'bx']]);
 	assert.deepEqual(painted([{ column: 0, columns: 3, text: 'e\u0301a\u202eb\u0007\u200d' }]).texts, [[0, 3, 'eab']]);
+	assert.deepEqual(painted([{ column: 0, columns: 5, text: '🫠a\ue0b0b' }]).texts, [[0, 2, '🫠'], [2, 1, 'a'], [4, 1, 'b']],
+		'a character that is not drawn has its column');
 	assert.deepEqual(painted([{ column: 8, columns: 2, text: 'x漢y' }]).texts, [[8, 1, 'x']], 'a character that does not fit is omitted');
 	assert.deepEqual(painted([{ column: 0, columns: 2, text: 'abcdef' }]).texts, [[0, 2, 'ab']], 'a run is cut at its last column');
 	assert.deepEqual(painted([run(0, '<b>&amp;', { bg: 4 })]), { rects: [[0, 8, TERMINAL_THEMES.dark.blue]], texts: [[0, 8, '<b>&amp;']] });

@@ -101,19 +101,21 @@ function pushTexts(texts: Text[], run: Run, row: number, columns: number, color:
 			continue;
 		}
 		// Skip control characters, direction overrides, and combining marks, which are too small to see.
-		const width = /\p{C}/u.test(character) ? 0 : columnsOf(character.codePointAt(0) ?? 0);
+		const width = columnsOf(character.codePointAt(0) ?? 0);
 		if (width === 0)
 			continue;
 		if (column + width > end)
 			break;
-		if (width === 1 && isMonospaced(character)) {
+		const hidden = /\p{C}/u.test(character);
+		if (width === 1 && !hidden && isMonospaced(character)) {
 			together += character;
 			column++;
 			continue;
 		}
 		flush();
 		column += width;
-		texts.push({ column: from, row, columns: width, text: character, color, bold, italic, dim });
+		if (!hidden)
+			texts.push({ column: from, row, columns: width, text: character, color, bold, italic, dim });
 		from = column;
 	}
 	flush();

@@ -86,9 +86,9 @@ ws/client: ws/client/connect ws/client/config ws/client/attach ws/client/files w
 WIRING = {'main.c', 'ws/serve/main.c'}
 # What the client may include of the rest.
 CLIENT_MAY = {'ws/net/client.h', 'ws/net/local_socket.h', 'ws/base64.h', 'shell/hash.h', 'shell/id.h', 'shell/quote.h',
-	'shell/write_all.h', 'ring/tokenizer.h', 'ring/asks.h', 'ring/hex.h', 'ring/utf8.h'}
+	'shell/write_all.h', 'ring/tokenizer.h', 'ring/asks.h', 'ring/hex.h', 'ring/utf8.h', 'ring/screen/grid/width.h'}
 # Headers of ring/screen that other layers may include.
-SCREEN_PUBLIC = {f'ring/screen/{name}.h' for name in ('screen', 'leftover', 'view/snapshot', 'view/render')}
+SCREEN_PUBLIC = {f'ring/screen/{name}.h' for name in ('screen', 'leftover', 'grid/width', 'view/snapshot', 'view/render')}
 # Folders in which headers of third parties may be included.
 HOME = {'vterm.h': 'tests', 'vterm_keycodes.h': 'tests', 'libwebsockets.h': 'ws/net', 'archive.h': 'shell/files',
 	'archive_entry.h': 'shell/files', 'magic.h': 'shell/files', 'curl/curl.h': 'shell/backup ws/hook',

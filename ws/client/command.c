@@ -8,7 +8,6 @@
 #include "ws/client/wall/wall.h"
 #include "ws/client/edit_distance.h"
 
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +71,6 @@ int command_main(const struct command *c, const struct command_line *line)
 		.serve_help = line->serve_help,
 		.commit = line->commit,
 		.config = line->config};
-	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
 	int status = c->run(&cli);
 	connection_close(&cli);

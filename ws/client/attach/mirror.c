@@ -13,7 +13,6 @@
 #include "ws/client/attach/tty.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/connect/connection.h"
-#include "ws/client/draw/glyph.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -386,7 +385,6 @@ void mirror_finish(struct attachment *a)
 void mirror_open(struct attachment *a)
 {
 	struct mirror *m = &a->mirror;
-	glyph_set_locale();
 	m->back = a->drawn && overlay_keep_snapshot(a);
 	if (a->over)
 		return;

@@ -6,7 +6,6 @@
 #include "ws/client/attach/attachment.h"
 
 #include "ws/client/attach/tty.h"
-#include "ws/client/draw/glyph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +98,6 @@ bool overlay_keep_snapshot(struct attachment *a)
 
 void overlay_open(struct attachment *a)
 {
-	glyph_set_locale();
 	/* A mirror draws from screens and needs no snapshot. */
 	if (!a->mirror.on)
 		overlay_keep_snapshot(a);

@@ -1,10 +1,9 @@
 #include "ws/client/draw/glyph.h"
 
-#include <langinfo.h>
-#include <locale.h>
+#include "ring/screen/grid/width.h"
+
 #include <stdint.h>
 #include <string.h>
-#include <wchar.h>
 
 /* Decode a character of UTF-8. Returns its length; *ret_c is 0 for invalid bytes. */
 static unsigned decode(const unsigned char *p, size_t left, uint32_t *ret_c)
@@ -42,9 +41,10 @@ static bool has_effect(uint32_t c)
 	return false;
 }
 
-static int width_of(uint32_t c)
+/* Columns; -1: must not be drawn. */
+static int columns_of(uint32_t c)
 {
-	return has_effect(c) ? -1 : c < 0x7f ? 1 : wcwidth((wchar_t)c);
+	return has_effect(c) ? -1 : (int)width_of(c);
 }
 
 static void add_bytes(struct glyph *g, const char *bytes, unsigned n)
@@ -62,7 +62,7 @@ bool glyph_next(const char **text, const char *end, struct glyph *ret_glyph)
 	while (p < end) {
 		uint32_t c;
 		unsigned n = decode((const unsigned char *)p, (size_t)(end - p), &c);
-		int width = width_of(c);
+		int width = columns_of(c);
 		if (width > 0 && g.length > 0)
 			break;
 		/* Skip a combining mark without a character. */
@@ -76,10 +76,4 @@ bool glyph_next(const char **text, const char *end, struct glyph *ret_glyph)
 	if (g.length > 0)
 		*ret_glyph = g;
 	return g.length > 0;
-}
-
-void glyph_set_locale(void)
-{
-	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
-		setlocale(LC_CTYPE, "C.UTF-8");
 }

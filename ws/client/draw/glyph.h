@@ -18,10 +18,6 @@ struct glyph {
 
 /*
  * Read the next glyph and advance *text, which ends at end. Invalid bytes, control characters and
- * characters that change the direction of writing are skipped. Returns false at the end. Widths
- * come from wcwidth(), so the locale must be a UTF-8 one.
+ * characters that change the direction of writing are skipped. Returns false at the end.
  */
 bool glyph_next(const char **text, const char *end, struct glyph *ret_glyph);
-
-/* Make the locale a UTF-8 one if it is not. */
-void glyph_set_locale(void);

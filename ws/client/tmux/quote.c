@@ -1,10 +1,11 @@
 /* Escaping, after utf8.c and arguments.c of tmux. Cannot fail. */
 #include "ws/client/tmux/quote.h"
 
+#include "ring/screen/grid/width.h"
+
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
-#include <wchar.h>
 
 /* The length of the UTF-8 character there; 0: invalid. */
 static size_t measure(const char *p)
@@ -32,12 +33,10 @@ static uint32_t decode(const char *p, size_t n)
 	return c;
 }
 
-static size_t width_of(const char *p, size_t n)
+/* Columns of a character of n bytes; an invalid byte, n 0, has one. */
+static size_t columns_of(const char *p, size_t n)
 {
-	if (n == 0)
-		return 1;
-	int width = wcwidth((wchar_t)decode(p, n));
-	return width < 0 ? 0 : (size_t)width;
+	return n == 0 ? 1 : width_of(decode(p, n));
 }
 
 static void add_visible(struct text *t, const char *p, bool double_quotes)
@@ -112,7 +111,7 @@ size_t quote_width(const char *text)
 	size_t width = 0;
 	while (*text) {
 		size_t n = measure(text);
-		width += width_of(text, n);
+		width += columns_of(text, n);
 		text += n > 0 ? n : 1;
 	}
 	return width;
@@ -123,7 +122,7 @@ char *quote_trim(struct arena *a, const char *text, size_t width, bool from_end)
 	size_t all = quote_width(text), at = 0;
 	struct text t = {.arena = a};
 	while (*text) {
-		size_t n = measure(text), w = width_of(text, n);
+		size_t n = measure(text), w = columns_of(text, n);
 		n = n > 0 ? n : 1;
 		bool in = from_end ? at + width >= all : at + w <= width;
 		if (in)

@@ -8,7 +8,6 @@
 #include "ws/client/attach/attach.h"
 #include "ws/client/attach/tty.h"
 #include "ws/client/connect/connection.h"
-#include "ws/client/draw/glyph.h"
 #include "ws/client/wall/wall_state.h"
 
 #include <errno.h>
@@ -216,7 +215,6 @@ static int run_wall(struct cli *cli)
 		rc = connection_open(cli);
 	if (rc != 0)
 		return rc;
-	glyph_set_locale();
 	const char *here = attach_own_session(cli);
 	if (here)
 		snprintf(w.crowd.own_session, sizeof w.crowd.own_session, "%s", here);

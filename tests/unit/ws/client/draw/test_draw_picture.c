@@ -4,7 +4,6 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <locale.h>
 #include <string.h>
 
 static int receive(struct picture *p, uint64_t since, const char *text)
@@ -34,14 +33,9 @@ static void expect_row(const struct picture *p, unsigned row, const char *text)
 	cr_expect_str_eq(seen, text, "row %u: %s", row, seen);
 }
 
-static void use_utf8(void)
-{
-	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
-}
-
 #define SIZE "'rows':2,'cols':8,'offset':7,'next':null,'cursor':{'row':1,'col':2,'visible':true}"
 
-Test(picture_update, changes_of_rows, .init = use_utf8)
+Test(picture_update, changes_of_rows)
 {
 	struct picture p = {0};
 	cr_assert_eq(receive(&p, 0,
@@ -66,7 +60,7 @@ Test(picture_update, changes_of_rows, .init = use_utf8)
 	picture_finish(&p);
 }
 
-Test(picture_update, changes_without_their_base_are_requested_again, .init = use_utf8)
+Test(picture_update, changes_without_their_base_are_requested_again)
 {
 	struct picture p = {0};
 	cr_assert_eq(receive(&p, 5, "{" SIZE ",'version':6,'lines':[]}"), -EAGAIN);
@@ -76,7 +70,7 @@ Test(picture_update, changes_without_their_base_are_requested_again, .init = use
 	cr_assert_eq(p.version, 0);
 }
 
-Test(picture_update, truncated_screen_is_requested_as_plain_text, .init = use_utf8)
+Test(picture_update, truncated_screen_is_requested_as_plain_text)
 {
 	struct picture p = {0};
 	cr_assert_eq(receive(&p, 0, "{'rows':1,'cols':9,'next':5,'version':6,'lines':[]}"), -EAGAIN);
@@ -89,7 +83,7 @@ Test(picture_update, truncated_screen_is_requested_as_plain_text, .init = use_ut
 	picture_finish(&p);
 }
 
-Test(picture_update, nothing_is_written_out_of_bounds, .init = use_utf8)
+Test(picture_update, nothing_is_written_out_of_bounds)
 {
 	static const char *const runs[] = {
 		"{'column':7,'columns':2,'text':'ab'}",

@@ -66,6 +66,8 @@ Test(tmux_format, modifiers)
 		{"#{p8:session_name}|#{p-8:session_name}|#{p2:session_name}",
 			"alpha   |   alpha|alpha"},
 		{"#{n:session_name}#{w:session_name}", "55"},
+		{"#{w:#{l:\xf0\x9f\xab\xa0\xc3\xa9}}|#{=3:#{l:\xf0\x9f\xab\xa0\xc3\xa9x}}",
+			"3|\xf0\x9f\xab\xa0\xc3\xa9"},
 		{"#{l:#{x}}", "#{x}"},
 		{"#{b:session_path}|#{d:session_path}", "tmp|/"},
 		{"#{s/a/o/:session_name}|#{s/A/o/i:session_name}", "olpho|olpho"},

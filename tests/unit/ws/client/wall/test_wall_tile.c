@@ -3,14 +3,8 @@
 #include "ws/client/wall/tile.h"
 
 #include <criterion/criterion.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
-
-static void use_utf8(void)
-{
-	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
-}
 
 static void load(struct tile *t, const char *text)
 {
@@ -48,7 +42,7 @@ static void show(struct canvas *p, char *seen, size_t size)
 	"'lines':[{'row':0,'text':'one'},{'row':1,'text':'two'},"                    \
 	"{'row':2,'text':'abc\xe6\xbc\xa2'},{'row':3,'text':'$'}]}"
 
-Test(tile_paint, rows_up_to_the_cursor, .init = use_utf8)
+Test(tile_paint, rows_up_to_the_cursor)
 {
 	struct tile t = {.id = "box", .words = "at its prompt", .attention = ATTENTION_IDLE};
 	struct canvas p = {0};
@@ -64,7 +58,7 @@ Test(tile_paint, rows_up_to_the_cursor, .init = use_utf8)
 	picture_finish(&t.picture);
 }
 
-Test(tile_paint, names_and_states_are_text, .init = use_utf8)
+Test(tile_paint, names_and_states_are_text)
 {
 	struct tile t = {.id = "box",
 		.name = "a\033]0;x\ab\xc2\x9b"
@@ -77,7 +71,7 @@ Test(tile_paint, names_and_states_are_text, .init = use_utf8)
 	cr_expect_str_eq(seen, "^[1;1H box (a]0;xb1m) - [2Jx                  ", "%s", seen);
 }
 
-Test(tile_paint, too_small_tiles, .init = use_utf8)
+Test(tile_paint, too_small_tiles)
 {
 	struct tile t = {.id = "box"};
 	struct canvas p = {0};
@@ -88,7 +82,7 @@ Test(tile_paint, too_small_tiles, .init = use_utf8)
 	picture_finish(&t.picture);
 }
 
-Test(tile_paint, colours_and_the_cursor, .init = use_utf8)
+Test(tile_paint, colours_and_the_cursor)
 {
 	struct tile t = {.id = "b"};
 	struct canvas p = {0};

@@ -162,4 +162,6 @@ scenario('keys are encoded as the program requests, and the page keeps its other
 	};
 	assert.equal(await background('dark'), '033]11;rgb:1010/1313/1717033\\');
 	assert.equal(await background('light'), '033]11;rgb:fdfd/fbfb/f6f6033\\');
+	assert.notEqual(await page.evaluate(() => getComputedStyle(document.querySelector('.xterm-viewport')).backgroundColor), 'rgb(0, 0, 0)',
+		'the space below the last row has the colour of the stage');
 });

@@ -90,6 +90,12 @@ static void put_as_escape(struct second *v, const struct screen *s, const struct
 
 /* Characters */
 
+static bool is_soft_hyphen(const struct screen *s, const struct piece *t)
+{
+	(void)s;
+	return t->kind == PIECE_CHARACTER && t->code == 0xad;
+}
+
 static bool is_counted_otherwise(const struct screen *s, const struct piece *t)
 {
 	(void)s;
@@ -228,6 +234,18 @@ static void put_and_return(struct second *v, const struct screen *s, const struc
 	second_print(v, "\r");
 }
 
+static bool scrolls_down(const struct screen *s, const struct piece *t)
+{
+	(void)s;
+	return is_csi(t, "^");
+}
+
+static void put_scroll_down(struct second *v, const struct screen *s, const struct piece *t)
+{
+	(void)s;
+	second_print(v, "\033[%uT", screen_param_or_one(&t->params, 0));
+}
+
 /* Whether a row has cells beyond the right edge, which a narrower screen keeps in its alternate buffer. */
 static bool has_more(const struct screen *s, unsigned y)
 {
@@ -279,6 +297,13 @@ static bool restores(const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	return is_csi(t, "u") || is_escape(t, '8');
+}
+
+static bool restores_modes(const struct screen *s, const struct piece *t)
+{
+	const struct saved_cursor *saved = &s->active->saved;
+	return restores(s, t) &&
+		(saved->origin != s->modes.origin || saved->wraparound != s->modes.wraparound);
 }
 
 static void put_restore(struct second *v, const struct screen *s, const struct piece *t)
@@ -397,9 +422,13 @@ const struct rule rules[] = {
 		RULE_TAKES_OURS, "abc\033[ @"},
 	{"charset", ESC_FUNCTIONS ": SCS; " OLD_FUNCTIONS ": SO, SI",
 		"libvterm has only UK and line drawing, does not save charsets, and applies LS1R to LS3R to the right half.",
-		selects_charset, nothing, RULE_FOLLOWS, "\0337\033(0\0338a"},
+		selects_charset, nothing, RULE_FOLLOWS, "\033(B\0337\033(0\0338a"},
 	{"in-charset", ESC_FUNCTIONS ": SCS", "libvterm gets the mapped characters.", is_in_charset,
 		put_mapped, RULE_MAY_DIFFER, "\033(K[\\]"},
+	{"soft-hyphen", "-", "It has no cell. libvterm prints it.", is_soft_hyphen, nothing,
+		RULE_FOLLOWS,
+		"a\xc2\xad"
+		"b"},
 	{"width", "-",
 		"Widths are those of Unicode 16. libvterm has older tables and gets a replacement of the same width.",
 		is_counted_otherwise, put_stand_in, RULE_MAY_DIFFER,
@@ -445,9 +474,14 @@ const struct rule rules[] = {
 	{"edit-outside", CSI_FUNCTIONS ": ICH, DCH",
 		"They act beyond the region as well. In libvterm they do not.", edits_outside, NULL,
 		RULE_MAY_DIFFER, "\033[2;4r\033[6;1Habc\033[6;1H\033[P"},
+	{"scroll-down", CSI_FUNCTIONS ": SD", "ECMA-48 has it as CSI ^, which libvterm lacks.",
+		scrolls_down, put_scroll_down, RULE_FOLLOWS, "a\r\nb\033[^c"},
 	{"save", CSI_FUNCTIONS ": SCOSC",
 		"Without DECLRMM it is DECSC. libvterm treats it as DECSLRM.", saves, put_save,
 		RULE_FOLLOWS, "abc\033[2;5sx\033[uy"},
+	{"restore-modes", CSI_FUNCTIONS ": SCORC; " ESC_FUNCTIONS ": DECRC",
+		"It restores origin mode and autowrap. In libvterm it does not.", restores_modes,
+		nothing, RULE_TAKES_OURS, "\033[3;5r\033[?6h\0337\033[?6l\0338\033[Hx"},
 	{"restore", CSI_FUNCTIONS ": SCORC; " ESC_FUNCTIONS ": DECRC",
 		"Both are the same; libvterm has only DECRC. xterm.js keeps the cursor within the origin's region.",
 		restores, put_restore, RULE_FOLLOWS, "ab\0337\r\nc\033[ud"},

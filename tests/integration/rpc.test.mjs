@@ -259,7 +259,7 @@ shared('a revoked link ends its session; foreign sites and wrong tokens get none
 		assert.equal(await raw.status(), status, JSON.stringify(headers));
 		raw.terminate();
 	}
-	assert.equal((await server.api.raw('GET', '/rpc')).status, 404);
+	assert.equal((await server.api.raw('GET', '/rpc')).status, 426);
 });
 
 const nested = (depth, inner) => '{"a":'.repeat(depth) + inner + '}'.repeat(depth);

@@ -169,10 +169,14 @@ void live_correct_size(struct live *l, unsigned rows, unsigned cols)
 		live_finish(l);
 }
 
+/* The report of a change belongs to no output, which may be muted. */
 static void apply_theme(struct live *l)
 {
-	if (l->screen)
-		screen_set_theme(l->screen, &l->theme);
+	if (!l->screen)
+		return;
+	l->late = false;
+	screen_mute(l->screen, false);
+	screen_set_theme(l->screen, &l->theme);
 }
 
 void live_set_theme(struct live *l, const struct theme *theme)

@@ -39,7 +39,7 @@ struct live {
 	struct live_options options;
 	struct screen *screen;  /* NULL after an allocation failure */
 	struct effects effects; /* replies and events not delivered yet */
-	struct theme theme;     /* the screen's, from when it is not lent */
+	struct theme theme;     /* applied to the screen as soon as it is not lent */
 	/* Feeding output from before this server: replies may be sent, events are dropped. */
 	bool late;
 	bool lent;           /* a worker owns the screen */

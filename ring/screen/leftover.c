@@ -28,8 +28,11 @@ unsigned leftover_find(const struct screen *s)
 	return flag(m->mouse != MOUSE_NONE || m->mouse_encoding != MOUSE_DEFAULT, LEFTOVER_MOUSE) |
 		flag(m->focus || m->color_scheme || m->synchronized_output, LEFTOVER_REPORTS) |
 		flag(m->application_cursor || m->application_keypad || m->modify_other_keys ||
-				m->kitty_flags || (alternate && s->primary.kitty.flags),
+				m->kitty_flags || s->primary.kitty.count > 0 ||
+				(alternate && s->primary.kitty.flags),
 			LEFTOVER_KEYS) |
+		flag(!alternate && (s->alternate.kitty.flags || s->alternate.kitty.count > 0),
+			LEFTOVER_OTHER_KEYS) |
 		flag(drawn || has_charset(s), LEFTOVER_PEN) |
 		flag(m->insert || !wraparound || m->cursor_hidden, LEFTOVER_TEXT) |
 		flag(b->top != 0 || b->bottom != s->rows - 1, LEFTOVER_REGION) |
@@ -43,7 +46,8 @@ size_t leftover_undo(unsigned leftovers, unsigned row, char ret_bytes[LEFTOVER_U
 		const char *bytes;
 	} undo[] = {
 		/* First: these move the cursor. */
-		{LEFTOVER_ALTERNATE, "\033[?6l\033[?1049l"},
+		{LEFTOVER_ALTERNATE, "\033[<32u\033[=0u\033[?6l\033[?1049l"},
+		{LEFTOVER_OTHER_KEYS, "\033[?1047h\033[<32u\033[=0u\033[?1047l"},
 		{LEFTOVER_REGION, "\0337\033[r\0338"},
 		{LEFTOVER_MOUSE, "\033[?9;1000;1002;1003;1005;1006;1015;1016l"},
 		{LEFTOVER_REPORTS, "\033[?1004;2026;2031l"},
@@ -60,7 +64,7 @@ size_t leftover_undo(unsigned leftovers, unsigned row, char ret_bytes[LEFTOVER_U
 			for (const char *at = undo[i].bytes; *at; at++)
 				ret_bytes[length++] = *at;
 	if (leftovers & LEFTOVER_ORIGIN)
-		snprintf(place, sizeof place, "\033[?6l\033[%u;1H", row);
+		snprintf(place, sizeof place, "\033[?6l\033[%u;1H\0337", row);
 	for (const char *at = place; *at; at++)
 		ret_bytes[length++] = *at;
 	return length;

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#define LEFTOVER_UNDO_MAX 160u /* bytes */
+#define LEFTOVER_UNDO_MAX 224u /* bytes */
 
 /* See ring/screen/screen.h. */
 struct screen;
@@ -21,6 +21,7 @@ enum leftover {
 	LEFTOVER_REGION = 1 << 5, /* DECSTBM */
 	LEFTOVER_ORIGIN = 1 << 6, /* DECOM */
 	LEFTOVER_ALTERNATE = 1 << 7, /* ?1049 */
+	LEFTOVER_OTHER_KEYS = 1 << 8, /* kitty's flags of the alternate buffer, which is not in use */
 };
 
 /* The leftovers of a screen now. */

@@ -273,7 +273,7 @@ static void notify(
 			.detail_length = title_length});
 }
 
-/* A decimal number; the digits behind the first three are ignored. Advances *at. */
+/* A decimal number; digits after the value has reached 100 are ignored. Advances *at. */
 static unsigned read_number(const char **at, const char *end)
 {
 	unsigned value = 0;

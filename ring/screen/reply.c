@@ -113,9 +113,9 @@ static void report_status(struct screen *s, int what)
 }
 
 /* contour-terminal.org/vt-extensions/color-palette-update-notifications: 1 is dark, 2 light. */
-static void report_color_scheme(struct screen *s)
+static int color_scheme(const struct screen *s)
 {
-	screen_reply(s, "\033[?997;%dn", theme_is_dark(&s->palette.theme) ? 1 : 2);
+	return theme_is_dark(&s->palette.theme) ? 1 : 2;
 }
 
 void screen_set_theme(struct screen *s, const struct theme *theme)
@@ -123,7 +123,9 @@ void screen_set_theme(struct screen *s, const struct theme *theme)
 	bool changes = theme_is_dark(theme) != theme_is_dark(&s->palette.theme);
 	s->palette.theme = *theme;
 	if (changes && s->modes.color_scheme)
-		report_color_scheme(s);
+		screen_emit(s,
+			(struct screen_event){
+				.type = SCREEN_COLOR_SCHEME, .number = color_scheme(s), .text = ""});
 }
 
 static void report_private_status(struct screen *s, int what)
@@ -146,7 +148,7 @@ static void report_private_status(struct screen *s, int what)
 		screen_reply(s, "\033[?50n");
 		break;
 	case 996:
-		report_color_scheme(s);
+		screen_reply(s, "\033[?997;%dn", color_scheme(s));
 		break;
 	default:
 		break;

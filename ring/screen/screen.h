@@ -51,6 +51,7 @@ enum screen_event_type {
 	SCREEN_CLIPBOARD,    /* OSC 52; text: base64; detail: the selections' letters */
 	SCREEN_MARK,         /* OSC 133, 633; number: 133 or 633; text: the rest, such as "D;0" */
 	SCREEN_FOCUS,        /* the program enabled focus reports */
+	SCREEN_COLOR_SCHEME, /* changed, and the program wants reports (mode 2031); number: 1 dark, 2 light */
 };
 
 /* Something in the output that is not drawn. */
@@ -149,10 +150,7 @@ size_t screen_work(const struct screen *s);
 /* Resize. Sides are clamped. Returns 0 or -ENOMEM. */
 int screen_resize(struct screen *s, unsigned rows, unsigned cols);
 
-/*
- * Set the colours of the terminals that show the screen. A program that has asked for it (mode 2031) is told when they become
- * dark or light.
- */
+/* Set the colours of the terminals that show the screen. May emit SCREEN_COLOR_SCHEME. */
 void screen_set_theme(struct screen *s, const struct theme *theme);
 
 /* Suppress replies and events, while output is fed that was processed before. */

@@ -66,7 +66,7 @@ int pane_check_responsive(const struct pane *p);
 /* Write input to the terminal, counted and noted. Returns 0, or an error_of_holder() of link_write(). */
 int pane_write(struct pane *p, const void *bytes, size_t length);
 
-/* Set the colours that programs in the pane are told. Nothing happens before its history is open. */
+/* Set the colours in replies to programs. Nothing happens before the history is open. */
 void pane_set_theme(struct pane *p, const struct theme *theme);
 
 /* Set activity_ms and active_ms to now, also in the holder's control page, where it outlives the server. */

@@ -298,6 +298,8 @@ static void on_screen_event(void *user, const struct screen_event *event)
 	struct session *session = user;
 	if (event->type == SCREEN_FOCUS)
 		presence_forget_focus(&session->presence);
+	else if (event->type == SCREEN_COLOR_SCHEME)
+		session_report_color_scheme(session, event->number);
 	else if (event->type == SCREEN_MARK && event->number == 133)
 		note_mark(session, event);
 	else if (event->type == SCREEN_TITLE || event->type == SCREEN_ICON)

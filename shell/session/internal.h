@@ -20,6 +20,9 @@ extern const struct executor_callbacks session_executor_callbacks;
 /* Change the state. exit_status, end and exited_ms must be set before. */
 void session_move(struct session *s, enum session_life state);
 
+/* Report a change of the colour scheme to the program (mode 2031): 1 dark, 2 light. */
+void session_report_color_scheme(struct session *s, int scheme);
+
 /* Free a session without an open link. */
 void session_free(struct session *session);
 

@@ -149,6 +149,31 @@ void session_detach(struct session *s, struct session_viewer *v)
 	apply_presence(s, before);
 }
 
+static void apply_theme(struct session *s, const struct session_viewer *v)
+{
+	if (v->has_theme && v->attendee.role != ROLE_VIEWER)
+		pane_set_theme(&s->pane, &v->theme);
+}
+
+void session_use_theme(struct session *s, const struct session_viewer *v, const char *lease)
+{
+	const struct attendee *a;
+	if (!typing_is_allowed(&s->typing, lease))
+		return;
+	LL_FOREACH (s->presence.first, a)
+		if (a->typed_ms > v->attendee.typed_ms)
+			return;
+	apply_theme(s, v);
+}
+
+void session_report_color_scheme(struct session *s, int scheme)
+{
+	char report[16];
+	int length = snprintf(report, sizeof report, "\033[?997;%dn", scheme);
+	session_end_paste(s, s->typing.paste_typist); /* the report would become part of it */
+	session_write(s, report, (size_t)length);
+}
+
 int session_write(struct session *s, const void *bytes, size_t length)
 {
 	return exec_write(&s->executor, bytes, length);
@@ -185,6 +210,7 @@ static int type(struct session *s, struct session_viewer *v, const struct typist
 		return rc;
 	presence_type(&s->presence, &v->attendee, s->pane.activity_ms);
 	apply_presence(s, before);
+	apply_theme(s, v);
 	return 0;
 }
 

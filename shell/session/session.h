@@ -77,6 +77,8 @@ struct session_viewer {
 	bool waits;       /* hold output back for it without a time limit: it is the only viewer */
 	uint64_t key;     /* of the client in ring/receipts.h; 0: no receipts */
 	uint64_t typed;   /* bytes typed on all its connections, refused ones included */
+	bool has_theme;
+	struct theme theme; /* that it draws with */
 };
 
 /* Options of a new session. Strings are borrowed; NULL or 0: the default. */
@@ -162,6 +164,12 @@ uint64_t session_head(const struct session *s);
 
 /* The offset of the oldest byte; 0 while starting. */
 uint64_t session_oldest(const struct session *s);
+
+/*
+ * Use the viewer's theme for programs if it has one and may type, unless another attached viewer has typed since. lease: as for
+ * session_type(). When the viewer types, its theme is used in any case.
+ */
+void session_use_theme(struct session *s, const struct session_viewer *v, const char *lease);
 
 /* Attach a viewer; the session must not be starting or ending. Other viewers are notified. */
 void session_attach(struct session *s, struct session_viewer *v);

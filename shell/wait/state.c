@@ -232,6 +232,7 @@ void pane_state(struct pane *p, struct executor *x, struct pane_state *t)
 	if (block)
 		block_id(block, t->block);
 	if (p->life.exited) {
+		t->progress = (struct progress){0};
 		t->status = STATE_EXITED;
 		t->certain = true;
 		t->exit_known = p->life.status_known;

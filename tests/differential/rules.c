@@ -481,7 +481,7 @@ const struct rule rules[] = {
 		RULE_FOLLOWS, "abc\033[2;5sx\033[uy"},
 	{"restore-modes", CSI_FUNCTIONS ": SCORC; " ESC_FUNCTIONS ": DECRC",
 		"It restores origin mode and autowrap. In libvterm it does not.", restores_modes,
-		nothing, RULE_TAKES_OURS, "\033[3;5r\033[?6h\0337\033[?6l\0338\033[Hx"},
+		nothing, RULE_TAKES_OURS, "\033[?7l\033801234567890123456789x"},
 	{"restore", CSI_FUNCTIONS ": SCORC; " ESC_FUNCTIONS ": DECRC",
 		"Both are the same; libvterm has only DECRC. xterm.js keeps the cursor within the origin's region.",
 		restores, put_restore, RULE_FOLLOWS, "ab\0337\r\nc\033[ud"},

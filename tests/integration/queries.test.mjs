@@ -135,15 +135,24 @@ shared('replies about colours are those of the client that typed last, or joined
 	assert.equal((await ask(server, 's', questions))[1], '\x1b]11;rgb:0000/0000/0000\x1b\\', 'without a theme, or watching');
 	first.type('\r');
 	await server.untilPrompt('s');
-	assert.deepEqual(await ask(server, 's', questions), light, 'who has typed');
+	assert.deepEqual(await ask(server, 's', questions), light, 'of the client that typed');
+	const idle = await join(['#ffffff', '#000000']);
+	idle.type('\x1b[O');
+	assert.deepEqual(await ask(server, 's', questions), light, 'neither joining nor losing the focus is typing');
 
 	/* Mode 2031: a program is told of a change. */
 	await server.api.input('s', String.raw`stty raw -echo; printf '\033[?2031hset\r\n'; IFS= read -r -d n told; printf '\033[?2031l'; stty sane; printf 'told %q\n' "$told"` + '\r');
 	await server.outputMatches('s', /set\r\n/);
 	first.control(theme('#ffffff', '#000000'));
 	await server.outputMatches('s', /told \$'\\E\[\?997;1'/);
+	await server.api.call('POST', '/api/session/s/lease', { owner: 'robot' });
+	first.control(theme('#102030', '#fefefe'));
+	first.type('x');
+	await first.untilMessage('error', ({ code }) => code === 'LEASED');
+	await server.api.call('DELETE', '/api/session/s/lease', {});
+	assert.equal((await ask(server, 's', questions))[3], '\x1b[?997;1n', 'the session was leased to another client');
 	first.control({ ...theme('#ffffff', '#000000'), cursor: 'red' });
-	assert.equal((await first.untilMessage('error')).code, 'VALIDATION_FAILED');
+	await first.untilMessage('error', ({ code }) => code === 'VALIDATION_FAILED');
 });
 
 for (const [when, before] of [['was not read any more', 'SIGSTOP'], ['came when there was no server', 'SIGKILL']]) {

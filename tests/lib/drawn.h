@@ -101,8 +101,8 @@ static inline void drawn_on_reply(void *user, const char *bytes, size_t length)
 
 static inline void drawn_on_event(void *user, const struct screen_event *e)
 {
-	static const char *const names[] = {
-		"bell", "title", "icon", "cwd", "notification", "clipboard", "mark", "focus"};
+	static const char *const names[] = {"bell", "title", "icon", "cwd", "notification",
+		"clipboard", "mark", "focus", "color scheme"};
 	struct drawn *d = user;
 	DRAWN_CHECK(e->offset == screen_offset(d->screen));
 	DRAWN_CHECK(drawn_is_clean(e->text, e->length));

@@ -167,6 +167,7 @@ static void follow(struct terminal *t, struct session *s)
 	if (t->lines > s->table->config.scrollback)
 		t->lines = s->table->config.scrollback;
 	session_attach(s, &t->viewer);
+	session_use_theme(s, &t->viewer, terminal_lease(t));
 	terminal_pump(t);
 	if (t->session)
 		tell_size_refused(t);
@@ -341,9 +342,10 @@ static void on_text(void *self, const char *text, size_t length)
 			"Invalid theme: foreground, background, cursor and 16 colors have the form #rrggbb");
 		break;
 	case MESSAGE_THEME:
-		t->has_theme = true;
-		t->theme = m.theme;
-		terminal_apply_theme(t);
+		t->viewer.has_theme = !t->principal.answers;
+		t->viewer.theme = m.theme;
+		if (t->session)
+			session_use_theme(t->session, &t->viewer, terminal_lease(t));
 		break;
 	case MESSAGE_RESIZE:
 		apply_window(t, m.rows, m.cols);

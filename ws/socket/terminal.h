@@ -134,8 +134,6 @@ struct terminal {
 	struct paste_refusal refusals[TERMINAL_REFUSALS_MAX]; /* to be sent, oldest first */
 	unsigned refusals_count;
 	bool draining_told;
-	bool has_theme;
-	struct theme theme; /* that the client draws with */
 	bool pong;
 	char pong_time[MESSAGE_TIME_MAX]; /* JSON */
 	const char *error_code;           /* to be sent; literals; NULL = none */

@@ -82,13 +82,6 @@ static bool may_type(
 	return typing_find_answer(bytes, length) + 1 >= length;
 }
 
-void terminal_apply_theme(struct terminal *t)
-{
-	bool types = !t->principal.answers && t->principal.role != ROLE_VIEWER;
-	if (t->has_theme && types && t->session)
-		pane_set_theme(&t->session->pane, &t->theme);
-}
-
 /* Pastes */
 
 /* The rest of the paste is dropped. The client is told why. */
@@ -148,7 +141,6 @@ static void type_keys(struct terminal *t, const void *bytes, size_t length)
 
 static void take_input(struct terminal *t, const uint8_t *bytes, size_t length)
 {
-	terminal_apply_theme(t);
 	size_t pasted = take_paste(t, bytes, length);
 	/* The paste may have been the one answer of the client's link. */
 	if (pasted < length && !t->closing && terminal_end_answered(t))

@@ -21,9 +21,6 @@ const char *terminal_lease(const struct terminal *t);
 /* If the client's link is for a prompt that waits no more, close it. Returns whether the client stays. */
 bool terminal_end_answered(struct terminal *t);
 
-/* If the client may type and has sent its theme, tell programs that one. */
-void terminal_apply_theme(struct terminal *t);
-
 /* Bytes of a binary message; self: the terminal. */
 void terminal_take_input(void *self, const void *bytes, size_t length);
 

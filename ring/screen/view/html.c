@@ -79,6 +79,26 @@ static void change_link(struct html *h, struct output *o, uint32_t link)
 
 /* Styles */
 
+/* The same HTML for all: with the page's dark theme, whatever the clients use. */
+static struct palette palette_of(const struct screen *s)
+{
+	struct palette palette = s->palette;
+	palette.theme = theme_default;
+	return palette;
+}
+
+static uint32_t indexed_color(const struct screen *s, unsigned index)
+{
+	const struct palette palette = palette_of(s);
+	return palette_get(&palette, index);
+}
+
+static uint32_t dynamic_color(const struct screen *s, unsigned which)
+{
+	const struct palette palette = palette_of(s);
+	return palette_dynamic(&palette, which);
+}
+
 /* bold: xterm.js draws bold text in the bright variants of the first eight colours. */
 static uint32_t resolve(const struct screen *s, uint32_t color, unsigned dynamic, bool bold)
 {
@@ -86,11 +106,11 @@ static uint32_t resolve(const struct screen *s, uint32_t color, unsigned dynamic
 	switch (color & COLOR_MODE) {
 	case COLOR_BASIC:
 	case COLOR_INDEXED:
-		return palette_get(&s->palette, bold && value < 8 ? value + 8 : value);
+		return indexed_color(s, bold && value < 8 ? value + 8 : value);
 	case COLOR_RGB:
 		return value;
 	default:
-		return palette_dynamic(&s->palette, dynamic);
+		return dynamic_color(s, dynamic);
 	}
 }
 
@@ -140,9 +160,9 @@ static void open_span(struct html *h, struct output *o, const struct style *styl
 	size_t start = o->length;
 	output_text(o, "<span style=\"");
 	size_t empty = o->length;
-	if (fg != palette_dynamic(&h->s->palette, 0))
+	if (fg != dynamic_color(h->s, 0))
 		output_format(o, "color:#%06x;", fg);
-	if (bg != palette_dynamic(&h->s->palette, 1))
+	if (bg != dynamic_color(h->s, 1))
 		output_format(o, "background:#%06x;", bg);
 	if (bold)
 		output_text(o, "font-weight:bold;");
@@ -177,8 +197,8 @@ void html_plain(struct html *h, struct output *o)
 void html_begin(struct html *h, struct output *o)
 {
 	/* HTML drops this newline; without it, it would drop a first newline of the text. */
-	output_format(o, "<pre style=\"color:#%06x;background:#%06x\">\n",
-		palette_dynamic(&h->s->palette, 0), palette_dynamic(&h->s->palette, 1));
+	output_format(o, "<pre style=\"color:#%06x;background:#%06x\">\n", dynamic_color(h->s, 0),
+		dynamic_color(h->s, 1));
 }
 
 void html_end(struct html *h, struct output *o)

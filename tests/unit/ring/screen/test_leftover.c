@@ -43,8 +43,10 @@ Test(leftover, each_is_found_and_undone_and_the_cursor_stays)
 		{"\033[?2026h", LEFTOVER_REPORTS}, {"\033[?1h", LEFTOVER_KEYS},
 		{"\033=", LEFTOVER_KEYS}, {"\033[>4;2m", LEFTOVER_KEYS},
 		{"\033[>1u\033[>5u", LEFTOVER_KEYS}, {"\033[=3u", LEFTOVER_KEYS},
-		{"\033[1;31m", LEFTOVER_PEN}, {"\033(0", LEFTOVER_PEN}, {"\033)0\016", LEFTOVER_PEN},
-		{"\033[4h", LEFTOVER_TEXT}, {"\033[?7l", LEFTOVER_TEXT},
+		{"\033[1;31m", LEFTOVER_PEN}, {"\033(0", LEFTOVER_PEN},
+		{"\033)0\016", LEFTOVER_PEN}, {"\033[4h", LEFTOVER_TEXT},
+		{"\033[?7l", LEFTOVER_TEXT}, {"\033[?1049h\033[>5u\033[?1049l", LEFTOVER_OTHER_KEYS},
+		{"\033[?1049h\033[=5u\033[?1049l", LEFTOVER_OTHER_KEYS},
 		{"\033[?25l", LEFTOVER_TEXT}, {"\033[2;4r\033[3H", LEFTOVER_REGION},
 		{"\033[2;5r\033[?6h\033[2H", LEFTOVER_REGION | LEFTOVER_ORIGIN}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -72,6 +74,8 @@ Test(leftover, alternate_screen_is_left_with_all_its_modes)
 	screen_cursor(d.screen, &row, &col);
 	cr_expect_eq(row, 2);
 	cr_expect_eq(col, 0);
+	drawn_type(&d, "\033[?1049h");
+	cr_expect_eq(screen_modes(d.screen)->kitty_flags, 0, "the next program gets usual keys");
 }
 
 Test(leftover, pen_at_the_end_of_the_prompt_is_no_leftover)

@@ -252,16 +252,16 @@ Test(screen_reply, colors_are_those_of_the_theme)
 	screen_set_theme(d.screen, &light);
 	screen_set_theme(d.screen, &theme_default);
 	static const char wanted[] = "\x1b[?997;2n"
-				     "\x1b[?997;2n"
 				     "\x1b]10;rgb:1010/2020/3030\x1b\\"
 				     "\x1b]11;rgb:fdfd/fbfb/f6f6\x1b\\"
 				     "\x1b]12;rgb:aaaa/bbbb/cccc\x1b\\"
 				     "\x1b]4;9;rgb:ffff/8080/0000\x1b\\"
 				     "\x1b]11;rgb:0000/0000/0000\x1b\\"
-				     "\x1b]11;rgb:fdfd/fbfb/f6f6\x1b\\"
-				     "\x1b[?997;1n";
+				     "\x1b]11;rgb:fdfd/fbfb/f6f6\x1b\\";
 	cr_expect_eq(d.replies.length, sizeof wanted - 1);
 	cr_expect(memcmp(d.replies.bytes, wanted, sizeof wanted - 1) == 0);
+	cr_expect(strstr(d.events.bytes, " color scheme 2\n"));
+	cr_expect(strstr(d.events.bytes, " color scheme 1\n"));
 }
 
 Test(screen_event, progress_is_state_and_no_notification)

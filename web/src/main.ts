@@ -26,7 +26,7 @@
  *                        setting-font-hint, settings-reset, shortcuts, key-bar, role-badge (data-role),
  *                        search, search-input, search-count, search-case, search-regex, search-problem,
  *                        answer, answer-command, answer-secret, answer-over,
- *                        new-output, read, read-text, text, sign-in, sign-in-token.
+ *                        new-output, touch-menu, touch-handle-start, touch-handle-end, read, read-text, text, sign-in, sign-in-token.
  */
 import { App } from './app';
 import { Api, isStatus, messageOf, type Identity } from './net/api';

@@ -24,7 +24,7 @@ import { Input } from './term/input';
 import { ignoreMouseModes, onTyping } from './term/read_only';
 import { Sticky } from './term/sticky';
 import { createTerminal } from './term/terminal';
-import { scrollByTouch } from './term/touch';
+import { loadTouch } from './touch/lazy_touch';
 import { describeRestart } from './ui/banner';
 import { ConnectionBanner } from './ui/connection_banner';
 import { copyOnInterrupt, copyOnSelect, copyText } from './ui/copy';
@@ -112,6 +112,7 @@ export class SessionView {
 	#input: Input;
 	#sticky = new Sticky();
 	#keyBar: HTMLElement | null;
+	#gone = new AbortController();
 	#removeListeners: () => void;
 	#clientId: Client['id'] | null = null; // given by the server, another one for each connection
 	#exitShown = false;
@@ -160,8 +161,9 @@ export class SessionView {
 			claim: (size) => void api.resize(id, size).catch((error: unknown) => toast(messageOf(error))),
 		});
 		let stage: HTMLElement;
-		this.#keyBar = role === 'viewer' ? null
-			: keyBar(terminal, this.#sticky, () => void pasteFromClipboard(terminal, (text) => this.#paster.paste(text)));
+		const paste = role === 'viewer' ? null
+			: () => void pasteFromClipboard(terminal, (text) => this.#paster.paste(text));
+		this.#keyBar = paste && keyBar(terminal, this.#sticky, paste);
 		this.#element = h('section', { class: 'session-view', 'aria-label': `Session ${id}` },
 			stage = h('div', { class: 'stage' },
 				this.#mount, this.#banner.element, this.#undelivered.element, this.#paster.element,
@@ -174,7 +176,6 @@ export class SessionView {
 			ignoreMouseModes(terminal);
 			onTyping(this.#mount, hintReadOnly);
 		}
-		scrollByTouch(terminal, this.#mount);
 		handlePaste(this.#mount, (text) => this.#pasteOrHint(text), (selection) => void this.upload(selection));
 		copyOnInterrupt(terminal, () => settings.values.interrupt === 'copy');
 		this.blocks = new Blocks({
@@ -183,6 +184,8 @@ export class SessionView {
 			fetchAll: () => this.#history.fetchAll(),
 		});
 		this.#fileLinks = new LazyLinks({ api, session: id, terminal, stage, mount: this.#mount, blockAt: (row) => this.blocks.at(row) });
+		loadTouch({ terminal, mount: this.#mount, stage, paste, commandAt: (row) => this.blocks.commandAt(row) }, this.#gone.signal)
+			.catch(() => undefined); // xterm.js scrolls then
 		terminal.onTitleChange((title) => events.title(title));
 		terminal.onBell(() => this.#onBell());
 		this.#feed = new Feed(terminal, (offset) => this.connection.resync(offset));
@@ -255,6 +258,7 @@ export class SessionView {
 
 	dispose(): void {
 		this.#disposed = true;
+		this.#gone.abort();
 		this.#removeListeners();
 		this.#sizes.dispose();
 		this.connection.stop();

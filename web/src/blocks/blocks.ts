@@ -143,6 +143,14 @@ export class Blocks {
 		return this.placed.find((each) => each.row <= row && row <= each.endRow)?.block ?? null;
 	}
 
+	/** Shows the details of the command with this row of the buffer; null if there is none. */
+	commandAt(row: number): (() => void) | null {
+		const block = this.#gutter.element.hidden ? undefined
+			: this.placed.find((each) => each.row <= row && row <= each.endRow)?.block;
+		const at = block === undefined ? null : this.#gutter.stretchOf(block.id);
+		return block === undefined || at === null ? null : () => this.#card.open(block, at);
+	}
+
 	/** Scroll to the command, once it is loaded. */
 	show(id: string): void {
 		this.#target = id;

@@ -21,7 +21,10 @@ export class Card {
 	readonly element = h('div', {
 		class: 'block-card', hidden: true, 'data-testid': 'block-card', role: 'dialog', 'aria-label': 'Command',
 		pointerenter: () => window.clearTimeout(this.#timer),
-		pointerleave: () => this.point(null, null),
+		pointerleave: ({ pointerType }: PointerEvent) => {
+			if (pointerType !== 'touch') // a finger leaves it after each tap
+				this.point(null, null);
+		},
 		keydown: (event: KeyboardEvent) => {
 			if (event.key !== 'Escape')
 				return;
@@ -37,6 +40,10 @@ export class Card {
 	#timer: number | undefined;
 	#block: Block | null = null;
 	#at: HTMLElement | null = null; // the stretch that the card belongs to; gets the focus back
+	#onPress = ({ target }: Event) => {
+		if (!this.element.contains(target as Node))
+			this.close();
+	};
 
 	constructor(actions: CardActions) {
 		this.#actions = actions;
@@ -45,6 +52,7 @@ export class Card {
 
 	dispose(): void {
 		window.clearTimeout(this.#timer);
+		document.removeEventListener('touchstart', this.#onPress, { capture: true });
 	}
 
 	/** The pointer has entered a stretch of the gutter, or left it (null). */
@@ -67,6 +75,7 @@ export class Card {
 		this.#block = block;
 		this.#fill(block);
 		this.element.hidden = false;
+		document.addEventListener('touchstart', this.#onPress, { passive: true, capture: true });
 		const stage = this.element.parentElement;
 		if (stage === null)
 			return;
@@ -82,6 +91,7 @@ export class Card {
 	close(): void {
 		window.clearTimeout(this.#timer);
 		const back = this.#hasFocus ? this.#at : null;
+		document.removeEventListener('touchstart', this.#onPress, { capture: true });
 		this.#block = null;
 		this.#at = null;
 		this.element.hidden = true;

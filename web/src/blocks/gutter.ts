@@ -66,6 +66,11 @@ export class Gutter {
 		return true;
 	}
 
+	/** The stretch of a command, if it is visible. */
+	stretchOf(id: string): HTMLElement | null {
+		return this.#drawn.get(id)?.stretch ?? null;
+	}
+
 	#inOrder(): { segment: Segment; stretch: HTMLElement }[] {
 		return [...this.#drawn.values()].sort((a, b) => a.segment.top - b.segment.top);
 	}

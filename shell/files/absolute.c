@@ -1,6 +1,6 @@
 /*
- * Both directories are read from /proc at each call, so no call waits for the shell. HOME is that of the shell's first
- * environment: a later change of the variable is not seen.
+ * Both directories are read from /proc, so no call waits for the shell. HOME is that of the shell's first environment: a later
+ * change of the variable is not seen. The shell's memory may be on a disk that does not answer, as any path may be.
  */
 #include "shell/files/absolute.h"
 
@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define ENVIRONMENT_MAX ((size_t)256 << 10) /* bytes in which HOME is looked for */
 
 /* Join a directory and a name. name: after the slashes at its beginning. */
 static int join(const char *directory, const char *name, char ret_path[PLACE_PATH_MAX])
@@ -24,35 +26,43 @@ static int join(const char *directory, const char *name, char ret_path[PLACE_PAT
 	return need < PLACE_PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* Returns NULL, and errno, on failure. */
-static FILE *open_environment(pid_t shell)
+/* Find HOME in an environment. Returns 0, -ENOENT, or -ENAMETOOLONG. */
+static int copy_home(const char *environment, size_t length, char ret_home[PLACE_PATH_MAX])
 {
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/environ", (int)shell);
-	return fopen(path, "re");
+	static const char name[] = "HOME=";
+	const char *end = environment + length, *at = environment;
+	while (at < end && strncmp(at, name, sizeof name - 1) != 0)
+		at += strlen(at) + 1;
+	/* What ends at the limit may go on behind it. */
+	if (at >= end || (length == ENVIRONMENT_MAX && at + strlen(at) == end))
+		return -ENOENT;
+	size_t need = (size_t)snprintf(ret_home, PLACE_PATH_MAX, "%s", at + sizeof name - 1);
+	return need < PLACE_PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* One read of limited size: any program can take the place of the shell, with an environment of any size. */
+static int read_home(const struct place *p, char ret_home[PLACE_PATH_MAX])
+{
+	int process = p->shell > 0 ? proc_open(p->shell) : -ENOENT;
+	if (process < 0)
+		return process;
+	char *environment = malloc(ENVIRONMENT_MAX + 1);
+	ssize_t n = environment ? proc_read(process, "environ", environment, ENVIRONMENT_MAX + 1)
+				: -ENOMEM;
+	int rc = n < 0 ? (int)n : copy_home(environment, (size_t)n, ret_home);
+	free(environment);
+	close(process);
+	/* The pid may have been reused by another process, with another environment. */
+	return proc_is_descendant(p->shell, p->holder) ? rc : -ESRCH;
 }
 
 /* Join the shell's HOME and a name. */
-static int join_home(const struct place *p, const char *name, char ret_path[PLACE_PATH_MAX])
+static int join_home(struct place *p, const char *name, char ret_path[PLACE_PATH_MAX])
 {
-	static const char home[] = "HOME=";
-	char *variable = NULL;
-	size_t capacity = 0;
-	int rc = -ENOENT;
-	if (p->shell <= 0)
-		return rc;
-	FILE *file = open_environment(p->shell);
-	if (!file)
-		return -errno;
-	while (rc == -ENOENT && getdelim(&variable, &capacity, '\0', file) > 0)
-		if (strncmp(variable, home, sizeof home - 1) == 0)
-			rc = join(variable + sizeof home - 1, name, ret_path);
-	if (rc == -ENOENT && !feof(file))
-		rc = -errno;
-	free(variable);
-	fclose(file);
-	/* The pid may have been reused by another process, with another environment. */
-	return proc_is_descendant(p->shell, p->holder) ? rc : -ESRCH;
+	if (!p->home_is_read)
+		p->home_error = read_home(p, p->home);
+	p->home_is_read = true;
+	return p->home_error < 0 ? p->home_error : join(p->home, name, ret_path);
 }
 
 /* Join the working directory and a name. */
@@ -71,7 +81,7 @@ static int join_cwd(const struct place *p, const char *name, char ret_path[PLACE
 	return join(directory, name, ret_path);
 }
 
-int absolute_path(const struct place *p, const char *name, char ret_path[PLACE_PATH_MAX])
+int absolute_path(struct place *p, const char *name, char ret_path[PLACE_PATH_MAX])
 {
 	if (name[0] == '/')
 		return join("/", name + 1, ret_path);

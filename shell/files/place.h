@@ -27,6 +27,10 @@ struct place {
 	int root_fd; /* of the sandbox; -1: no sandbox */
 	int cwd_fd;
 	char inside[PLACE_PATH_MAX]; /* the shell's working directory, as named in the sandbox */
+	/* Of absolute_path(): */
+	bool home_is_read;
+	int home_error;            /* 0, or a negative errno */
+	char home[PLACE_PATH_MAX]; /* the shell's HOME */
 };
 
 /* A parent directory and a name in it, to be renamed, removed or made. */
@@ -41,7 +45,7 @@ void place_of_shell(struct place *p, pid_t shell, pid_t holder);
 /* A place without a session. cwd: absolute. Returns false if it is too long. */
 bool place_of_directory(struct place *p, const char *cwd);
 
-/* A place with absolute paths alone. */
+/* A place in which only absolute paths work. */
 void place_of_nothing(struct place *p);
 
 /*

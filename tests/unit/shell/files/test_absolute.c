@@ -57,6 +57,23 @@ static pid_t start(char *const environment[])
 	return child;
 }
 
+static void stop(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+/* The absolute path of a name in a new place. */
+static int path_of(pid_t shell, const char *name, char path[PLACE_PATH_MAX])
+{
+	struct place p;
+	place_of_shell(&p, shell, getpid());
+	cr_assert_eq(place_enter(&p), 0);
+	int rc = absolute_path(&p, name, path);
+	place_leave(&p);
+	return rc;
+}
+
 Test(absolute_path, of_the_home_directory)
 {
 	static char huge[100000] = "A=", other[] = "XHOME=/no", home[] = "HOME=/the home/",
@@ -69,17 +86,59 @@ Test(absolute_path, of_the_home_directory)
 	char path[PLACE_PATH_MAX];
 	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
 		pid_t child = start(environments[i]);
-		struct place p;
-		place_of_shell(&p, child, getpid());
-		cr_assert_eq(place_enter(&p), 0);
-		cr_expect_eq(absolute_path(&p, "~/a", path), expected[i], "%zu", i);
+		cr_expect_eq(path_of(child, "~/a", path), expected[i], "%zu", i);
 		if (expected[i] == 0)
 			cr_expect_str_eq(path, "/the home/a");
-		p.holder = child; /* as if the pid had been reused */
-		p.shell = getpid();
-		cr_expect_eq(absolute_path(&p, "~/a", path), -ESRCH);
-		place_leave(&p);
-		kill(child, SIGKILL);
-		waitpid(child, NULL, 0);
+		stop(child);
+	}
+}
+
+Test(absolute_path, of_a_pid_that_was_reused)
+{
+	char path[PLACE_PATH_MAX], *const environment[] = {(char *)"HOME=/home", NULL};
+	pid_t child = start(environment);
+	struct place p;
+	place_of_shell(&p, child, getpid());
+	cr_assert_eq(place_enter(&p), 0);
+	p.holder = child;
+	p.shell = getpid();
+	cr_expect_eq(absolute_path(&p, "~/a", path), -ESRCH);
+	place_leave(&p);
+	stop(child);
+}
+
+Test(absolute_path, reads_the_home_directory_once)
+{
+	char path[PLACE_PATH_MAX], *const environment[] = {(char *)"HOME=/home", NULL};
+	pid_t child = start(environment);
+	struct place p;
+	place_of_shell(&p, child, getpid());
+	cr_assert_eq(place_enter(&p), 0);
+	cr_expect_eq(absolute_path(&p, "~/a", path), 0);
+	stop(child);
+	cr_expect_eq(absolute_path(&p, "~/b", path), 0);
+	cr_expect_str_eq(path, "/home/b");
+	place_leave(&p);
+}
+
+/* HOME behind more than 256 KiB of other variables is not found, nor is one that is cut there. */
+Test(absolute_path, of_a_home_directory_in_a_large_environment)
+{
+	enum { LIMIT = 256 << 10, PART = LIMIT / 4 };
+	static char parts[4][PART], home[] = "HOME=/home", last[PART + 1];
+	char path[PLACE_PATH_MAX];
+	for (size_t i = 0; i < 4; i++)
+		memset(parts[i], 'x', PART - 1);
+	pid_t child = start(
+		(char *[]){parts[0], parts[1], parts[2], parts[3], parts[0], home, NULL});
+	cr_expect_eq(path_of(child, "~/a", path), -ENOENT);
+	stop(child);
+	for (size_t before = LIMIT - sizeof home - 1; before <= LIMIT + 1; before++) {
+		memset(last, 'x', PART);
+		last[before - 3 * PART - 1] = '\0';
+		child = start((char *[]){parts[0], parts[1], parts[2], last, home, NULL});
+		cr_expect_eq(path_of(child, "~/a", path),
+			before + sizeof home <= LIMIT ? 0 : -ENOENT, "%zu", before);
+		stop(child);
 	}
 }

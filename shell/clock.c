@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#define WALL_MS_MAX UINT64_C(253402300799999) /* the last of the year 9999 */
+
 static uint64_t read_ms(clockid_t clock)
 {
 	struct timespec now;
@@ -40,10 +42,21 @@ uint64_t clock_age_ms(int64_t boot_ms)
 
 void clock_format(uint64_t wall_ms, char text[CLOCK_TEXT_SIZE])
 {
-	time_t seconds = (time_t)(wall_ms / 1000);
+	uint64_t ms = wall_ms < WALL_MS_MAX ? wall_ms : WALL_MS_MAX;
+	time_t seconds = (time_t)(ms / 1000);
 	struct tm parts;
-	char date[24];
 	gmtime_r(&seconds, &parts);
-	strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
-	snprintf(text, CLOCK_TEXT_SIZE, "%s.%03uZ", date, (unsigned)(wall_ms % 1000));
+	/* It returns 0 without a defined text if there is no room. */
+	size_t length = strftime(text, CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
+	snprintf(text + length, CLOCK_TEXT_SIZE - length, ".%03uZ", (unsigned)(ms % 1000));
+}
+
+void clock_format_timespec(const struct timespec *wall, char text[CLOCK_TEXT_SIZE])
+{
+	uint64_t ms = 0;
+	if (wall->tv_sec > (time_t)(WALL_MS_MAX / 1000))
+		ms = WALL_MS_MAX;
+	else if (wall->tv_sec >= 0)
+		ms = (uint64_t)wall->tv_sec * 1000 + (uint64_t)wall->tv_nsec / 1000000;
+	clock_format(ms, text);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <time.h>
 
 /* Milliseconds since 1970-01-01 UTC. */
 uint64_t clock_wall_ms(void);
@@ -23,5 +24,8 @@ uint64_t clock_age_ms(int64_t boot_ms);
 
 #define CLOCK_TEXT_SIZE 32
 
-/* Format wall_ms as ISO 8601 in UTC with milliseconds: "2026-11-21T05:17:00.000Z". */
+/* Format wall_ms as ISO 8601 in UTC with milliseconds: "2026-11-21T05:17:00.000Z". At most the end of the year 9999. */
 void clock_format(uint64_t wall_ms, char text[CLOCK_TEXT_SIZE]);
+
+/* The same for the time of a file, which can be any number. At least 1970. */
+void clock_format_timespec(const struct timespec *wall, char text[CLOCK_TEXT_SIZE]);

@@ -27,13 +27,31 @@ Test(clock_format, does_not_depend_on_the_time_zone)
 	expect(1795238220123, "2026-11-21T05:17:00.123Z");
 }
 
-Test(clock_format, time_beyond_the_calendar_is_text_too)
+Test(clock_format, ends_with_the_year_9999)
 {
-	char text[CLOCK_TEXT_SIZE];
-	memset(text, 'x', sizeof text);
-	clock_format(UINT64_MAX, text);
-	cr_assert_not_null(memchr(text, '\0', sizeof text));
-	cr_assert_eq(text[strlen(text) - 1], 'Z');
+	expect(253402300800000, "9999-12-31T23:59:59.999Z");
+	expect((uint64_t)INT64_MAX, "9999-12-31T23:59:59.999Z");
+	expect(UINT64_MAX, "9999-12-31T23:59:59.999Z");
+}
+
+Test(clock_format_timespec, takes_any_time_of_a_file)
+{
+	static const struct {
+		struct timespec time;
+		const char *want;
+	} cases[] = {
+		{{.tv_sec = 951782400, .tv_nsec = 1999999}, "2000-02-29T00:00:00.001Z"},
+		{{.tv_sec = -1, .tv_nsec = 999999999}, "1970-01-01T00:00:00.000Z"},
+		{{.tv_sec = INT64_MIN}, "1970-01-01T00:00:00.000Z"},
+		{{.tv_sec = 253402300799, .tv_nsec = 999999999}, "9999-12-31T23:59:59.999Z"},
+		{{.tv_sec = 253402300800}, "9999-12-31T23:59:59.999Z"},
+		{{.tv_sec = INT64_MAX, .tv_nsec = 999999999}, "9999-12-31T23:59:59.999Z"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[CLOCK_TEXT_SIZE];
+		clock_format_timespec(&cases[i].time, text);
+		cr_expect_str_eq(text, cases[i].want, "%zu", i);
+	}
 }
 
 Test(clock_boot_of_wall_ms, is_as_long_ago)

@@ -48,8 +48,7 @@ static void put_mode(struct reply_text *a, mode_t mode)
 static void put_time(struct reply_text *a, const struct timespec *time)
 {
 	char text[CLOCK_TEXT_SIZE];
-	int64_t ms = (int64_t)time->tv_sec * 1000 + time->tv_nsec / 1000000;
-	clock_format(ms > 0 ? (uint64_t)ms : 0, text);
+	clock_format_timespec(time, text);
 	reply_text_raw(a, ",\"modifiedAt\":");
 	reply_text_cstring(a, text);
 }

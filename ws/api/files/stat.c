@@ -19,8 +19,7 @@ static void put_entry(
 	struct reply_text *a, const char *absolute, const struct stat *st, bool readable)
 {
 	char text[CLOCK_TEXT_SIZE];
-	int64_t ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
-	clock_format(ms > 0 ? (uint64_t)ms : 0, text);
+	clock_format_timespec(&st->st_mtim, text);
 	reply_text_raw(a, "{\"absolutePath\":");
 	reply_text_cstring(a, absolute);
 	reply_text_raw(a, ",\"type\":");

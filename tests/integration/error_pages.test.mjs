@@ -118,8 +118,11 @@ shared('the path of a WebSocket asks for the upgrade', async (server) => {
 		const closing = await ask(server, get(target, 'Connection: close\r\n'), target);
 		assert.match(closing.head, /^connection: upgrade, close\r?$/im);
 		assert.equal((await ask(server, get(target, 'Upgrade: h2c\r\nConnection: upgrade\r\n'), target)).status, 426, target);
-		assert.equal((await ask(server, get(target, 'Content-Length: 2\r\n\r\n{}', 'POST'), target)).status, 405, target);
-		assert.equal((await ask(server, get(target, 'Upgrade: websocket\r\nConnection: upgrade\r\n', 'PUT'), target)).status, 405, target);
+		for (const [method, more] of [['POST', 'Content-Length: 2\r\n\r\n{}'], ['PUT', 'Upgrade: websocket\r\nConnection: upgrade\r\n']]) {
+			const other = await ask(server, get(target, more, method), target);
+			assert.equal(other.status, 405, target);
+			assert.match(other.head, /^allow: GET\r?$/im, target);
+		}
 	}
 	for (const target of ['/ws/', '/ws/other', '/wsx', '/rpc/', '/WS'])
 		assert.equal((await ask(server, get(target, `${html}\r\n`), target)).status, 404, target);
@@ -139,15 +142,19 @@ shared('a handshake of TLS on a port without it is refused at once', async (serv
 });
 
 shared('an address with too many failures is told so', async (server) => {
-	const limited = await until('the limit', async () => {
-		const raw = new RawClient(server).send(`GET /none HTTP/1.1\r\nHost: ${server.host}\r\n${html}\r\n\r\n`.repeat(100));
-		await until('the responses', () => raw.closed || raw.text.split('</html>\n').length > 100);
-		raw.terminate();
-		return raw.text.includes('HTTP/1.1 429') && raw.text.slice(raw.text.indexOf('HTTP/1.1 429'));
-	}, { interval: 1 });
-	const [head, ...rest] = limited.split('\r\n\r\n');
-	assert.equal(codeOfPage({ head, body: rest.join('') }, 'too many failures'), 'TOO_MANY_ATTEMPTS');
-	assert.match(head, /^retry-after: 1\r?$/im);
+	for (const target of ['/none', '/ws']) {
+		const limited = await until('the limit', async () => {
+			const raw = new RawClient(server).send(`GET ${target} HTTP/1.1\r\nHost: ${server.host}\r\n${html}\r\n\r\n`.repeat(100));
+			await until('the responses', () => raw.closed || raw.text.split('</html>\n').length > 100);
+			raw.terminate();
+			return raw.text.includes('HTTP/1.1 429') && raw.text.slice(raw.text.indexOf('HTTP/1.1 429'));
+		}, { interval: 1 });
+		const [head, ...rest] = limited.split('\r\n\r\n');
+		assert.equal(codeOfPage({ head, body: rest.join('') }, 'too many failures'), 'TOO_MANY_ATTEMPTS');
+		assert.match(head, /^retry-after: 1\r?$/im);
+		assert.match(head, /^connection: close\r?$/im, target);
+		assert.doesNotMatch(head, /^upgrade:/im, target);
+	}
 });
 
 scenario('a request that comes too slowly is told so', { args: ['--header-timeout', '1'] }, async (server) => {

@@ -38,6 +38,7 @@ static void count_failure(struct exchange *x)
 		return;
 	s->options.metrics->failures_limited++;
 	x->close_after = true;
+	x->upgrade = false;
 	reply_replace(r, "TOO_MANY_ATTEMPTS", "Too many requests from this address have failed");
 	reply_header(r, "Retry-After", "1");
 }
@@ -361,6 +362,7 @@ static void require_upgrade(struct exchange *x)
 	struct request *r = x->request;
 	x->server->options.metrics->http_requests++;
 	if (r->method != METHOD_GET) {
+		reply_header(r, "allow", "GET");
 		fail(x, "METHOD_NOT_ALLOWED", "The endpoint does not support this method");
 		return;
 	}

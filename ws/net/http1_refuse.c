@@ -100,6 +100,8 @@ bool http1_skip_excess(struct conn *c)
 /* Whether a request has begun: browsers and proxies open connections in advance, and send nothing until they need them. */
 static bool has_begun(const struct conn *c)
 {
+	if (c->excess > 0) /* all that was kept may be a newline */
+		return true;
 	for (size_t i = 0; i < c->in_length; i++)
 		if (c->in[i] != '\r' && c->in[i] != '\n')
 			return true;

@@ -56,6 +56,8 @@ const cases = (server) => {
 		'a header without a colon': [400, 'VALIDATION_FAILED', get(`${hostile}\r\n`)],
 		'a control character': [400, 'VALIDATION_FAILED', get('X: \x01\r\n')],
 		'a folded line': [400, 'VALIDATION_FAILED', get('X: y\r\n z\r\n')],
+		'empty lines before': [400, 'VALIDATION_FAILED', (first, last) => `\r\n\r\n${get('X: \x01\r\n')(first, last)}`],
+		'empty lines before a target that is too long': [413, 'REQUEST_TOO_LARGE', (first, last) => `\r\n\r\n${get('', `/${'x'.repeat(20_000)}`)(first, last)}`],
 		'a target with spaces': [400, 'VALIDATION_FAILED', get('', `/a b ${hostile}`)],
 		'another version': [400, 'VALIDATION_FAILED', get('', '/', 'HTTP/3.0')],
 		'an invalid encoding': [400, 'VALIDATION_FAILED', get('', '/%zz')],
@@ -75,7 +77,7 @@ const cases = (server) => {
 
 shared('errors of heads: pages for browsers, JSON for programs', async (server) => {
 	for (const [name, [status, code, head]] of Object.entries(cases(server))) {
-		for (const [place, first, last] of [['first', `${html}\r\n`, ''], ['last', '', `${html}\r\n`], ['in capitals', `${html.replace('Accept', 'ACCEPT')}\r\n`, '']]) {
+		for (const [place, first, last] of [['first', `${html}\r\n`, ''], ['last', '', `${html}\r\n`], ['in capitals', `${html.toUpperCase()}\r\n`, '']]) {
 			const what = `${name}, Accept ${place}`;
 			const answer = await ask(server, head(first, last), what);
 			assert.equal(answer.status, status, `${what}: ${answer.head}`);

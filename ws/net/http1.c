@@ -17,7 +17,7 @@
 #include <sys/epoll.h>
 
 #define ANSWER_WITHIN_MS 60000u /* for an answer, unless the peer reads BODY_RATE_MIN */
-#define EMPTY_LINES_MAX 4u      /* bytes of empty lines in front of a request, RFC 9112 2.2 */
+#define EMPTY_LINES_MAX 4u      /* bytes of empty lines in front of a request */
 
 struct exchange *http1_exchange(struct conn *c)
 {
@@ -197,15 +197,23 @@ static bool is_printable(char byte)
 	return byte > ' ' && byte < 0x7f;
 }
 
+size_t http1_empty_lines(const struct conn *c)
+{
+	size_t length = 0;
+	if (c->excess > 0) /* c->in is a later part of the head */
+		return 0;
+	while (length < c->in_length && length < EMPTY_LINES_MAX &&
+		(c->in[length] == '\r' || c->in[length] == '\n'))
+		length++;
+	return length;
+}
+
 /* Serve the head in c->in if it is complete. Returns whether it was. */
 static bool serve_head(struct conn *c)
 {
 	struct http_head http;
 	char *text;
-	size_t skip = 0;
-	while (skip < c->in_length && skip < EMPTY_LINES_MAX &&
-		(c->in[skip] == '\r' || c->in[skip] == '\n'))
-		skip++;
+	size_t skip = http1_empty_lines(c);
 	/* Do not wait for the end of what is no head, such as a handshake of TLS. */
 	if (skip < c->in_length && !is_printable(c->in[skip])) {
 		http1_refuse_head(c, "VALIDATION_FAILED", "Invalid HTTP/1.1 request");

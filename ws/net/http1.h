@@ -15,6 +15,9 @@ struct http1_refusal {
 	const char *link; /* of that page, see error_page() */
 };
 
+/* Bytes of empty lines in front of the request in c->in, which are ignored (RFC 9112 2.2). */
+size_t http1_empty_lines(const struct conn *c);
+
 /* Answer an invalid or refused request with an error, then close the connection. how: NULL = zeros. */
 void http1_refuse(
 	struct conn *c, const char *code, const char *message, const struct http1_refusal *how);

@@ -27,10 +27,12 @@ void http1_refuse(
 }
 
 /* Whether the head in c->in, which may be incomplete, is a browser's. */
-static bool is_browser(const struct conn *c)
+static bool is_browser(const struct conn *c, bool *ret_whole)
 {
-	size_t length = http_fields_head_length(c->in, c->in_length);
-	return c->is_browser || http_text_accepts_page(c->in, length > 0 ? length : c->in_length);
+	size_t skip = http1_empty_lines(c), size = c->in_length - skip;
+	size_t length = http_fields_head_length(c->in + skip, size);
+	*ret_whole = length > 0;
+	return c->is_browser || http_text_accepts_page(c->in + skip, length > 0 ? length : size);
 }
 
 /* Refuse a connection of which no request is served. */
@@ -45,7 +47,8 @@ static void refuse_any(struct conn *c, const struct http1_refusal *how)
 
 void http1_refuse_head(struct conn *c, const char *code, const char *message)
 {
-	const struct http1_refusal how = {.known = c->busy, .page = is_browser(c)};
+	bool whole;
+	const struct http1_refusal how = {.known = c->busy, .page = is_browser(c, &whole)};
 	if (c->busy || c->clear)
 		refuse_any(c, &how);
 	else
@@ -86,8 +89,8 @@ static void discard_lines(struct conn *c)
 
 bool http1_skip_excess(struct conn *c)
 {
-	c->is_browser = is_browser(c);
-	bool whole = http_fields_head_length(c->in, c->in_length) > 0;
+	bool whole;
+	c->is_browser = is_browser(c, &whole);
 	if (c->is_browser || whole || c->excess > EXCESS_MAX) {
 		http1_refuse_head(c, "REQUEST_TOO_LARGE", "The request's head is too large");
 		return true;

@@ -112,16 +112,26 @@ bool http_head_accepts_page(const struct http_head *h)
 	return accept && strcasestr(accept, "text/html");
 }
 
+/* Whether bytes, which may be NULs, contain a text in any case. */
+static bool contains(const char *bytes, size_t size, const char *text)
+{
+	size_t length = strlen(text);
+	for (size_t i = 0; i + length <= size; i++)
+		if (strncasecmp(bytes + i, text, length) == 0)
+			return true;
+	return false;
+}
+
 bool http_text_accepts_page(const char *bytes, size_t length)
 {
-	static const char name[] = "accept:", type[] = "text/html";
+	static const char name[] = "accept:";
 	const char *at = bytes, *end = bytes + length;
 	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
 		const char *line = ++at, *newline = memchr(line, '\n', (size_t)(end - line));
 		size_t size = (size_t)((newline ? newline : end) - line);
 		size = size < HTTP_ACCEPT_LOOKED ? size : HTTP_ACCEPT_LOOKED;
 		if (size >= sizeof name - 1 && strncasecmp(line, name, sizeof name - 1) == 0 &&
-			memmem(line, size, type, sizeof type - 1))
+			contains(line, size, "text/html"))
 			return true;
 	}
 	return false;

@@ -39,7 +39,7 @@ size_t http_head_count(const struct http_head *h, const char *name);
 /* Whether the comma-separated fields of this name contain a token, in any case. */
 bool http_head_lists(const struct http_head *h, const char *name, const char *token);
 
-/* Whether Accept names text/html: a browser navigates. */
+/* Whether Accept names text/html, in any case: a browser navigates. */
 bool http_head_accepts_page(const struct http_head *h);
 
 #define HTTP_ACCEPT_LOOKED \

@@ -169,6 +169,7 @@ Test(http_text_accepts_page, finds_the_line_in_any_bytes, .timeout = 10)
 	} cases[] = {
 		{"GET / HTTP/1.1\r\nAccept: text/html,*/*\r\n\r\n", true},
 		{"x\nACCEPT:text/html", true},
+		{"x\naccept: */*, Text/HTML", true},
 		{"\n\n\naccept: */*\naccept: text/html\n", true},
 		{"GET / HTTP/1.1\r\nAccept: */*\r\n\r\n", false},
 		{"GET / HTTP/1.1\r\nX-Accept: text/html\r\n", false},

@@ -143,7 +143,7 @@ shared('a handshake of TLS on a port without it is refused at once', async (serv
 		assert.deepEqual(codeOfJson(await ask(server, bytes, JSON.stringify(bytes))), 'VALIDATION_FAILED', JSON.stringify(bytes));
 });
 
-shared('an address with too many failures is told so', async (server) => {
+shared('requests from an address with too many failures are answered with 429', async (server) => {
 	for (const target of ['/none', '/ws']) {
 		const limited = await until('the limit', async () => {
 			const raw = new RawClient(server).send(`GET ${target} HTTP/1.1\r\nHost: ${server.host}\r\n${html}\r\n\r\n`.repeat(100));
@@ -159,7 +159,7 @@ shared('an address with too many failures is told so', async (server) => {
 	}
 });
 
-scenario('a request that comes too slowly is told so', { args: ['--header-timeout', '1'] }, async (server) => {
+scenario('requests that come too slowly are answered with 408', { args: ['--header-timeout', '1'] }, async (server) => {
 	const host = `Host: ${server.host}\r\n`;
 	const login = `POST /api/auth/login HTTP/1.1\r\n${host}Content-Length: 10\r\n`;
 	const start = `GET / HTTP/1.1\r\n${host}X: `;
@@ -214,7 +214,7 @@ async function ownerMetric(server, name) {
 	return Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec(text)[1]);
 }
 
-scenario('connections beyond the limit are told so', { args: ['--max-connections', '8'] }, async (server) => {
+scenario('connections beyond the limit are answered with 503', { args: ['--max-connections', '8'] }, async (server) => {
 	await server.session({ id: 's' });
 	const ping = `GET /api/ping HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`;
 	const held = Array.from({ length: 8 }, () => new RawClient(server).send(ping));
@@ -223,7 +223,7 @@ scenario('connections beyond the limit are told so', { args: ['--max-connections
 	assert.ok(await ownerMetric(server, 'connections_refused_total') >= 44);
 });
 
-scenario('connections beyond the limit of an address are told so', { args: ['--max-connections', '64'] }, async (server) => {
+scenario('connections beyond the limit of an address are answered with 503', { args: ['--max-connections', '64'] }, async (server) => {
 	await server.session({ id: 's' });
 	await until('no connection', async () => await ownerMetric(server, 'strangers') === 0);
 	const held = Array.from({ length: 32 }, () => new RawClient(server).send('GET'));
@@ -232,7 +232,7 @@ scenario('connections beyond the limit of an address are told so', { args: ['--m
 	assert.ok(await ownerMetric(server, 'strangers_refused_total') >= 44);
 });
 
-scenario('plain HTTP on a port of TLS is told so', secure, async (server) => {
+scenario('plain HTTP on a port of TLS is answered with TLS_REQUIRED', secure, async (server) => {
 	const get = (host, accept = '') => `GET /x HTTP/1.1\r\n${accept}Host: ${host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`;
 	const program = await ask(server, get(server.host), 'a program');
 	assert.deepEqual([program.status, codeOfJson(program)], [400, 'TLS_REQUIRED']);

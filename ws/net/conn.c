@@ -30,7 +30,7 @@
 #define LINGER_MAX DISCARD_MAX /* bytes that are discarded in CONN_LINGER */
 #define HALF_CLOSED_PROBE_S 15
 #define IN_SIZE_MIN ((size_t)1024)
-#define BUSY_MAX 16u /* connections beyond the limits that are told so; more are closed at once */
+#define BUSY_MAX 16u         /* connections that are answered with 503; more are closed at once */
 #define BUSY_WITHIN_MS 2000u /* time for the head of such a connection's request */
 
 struct conns {

@@ -1,6 +1,6 @@
 /*
  * Listening sockets. At a lack of descriptors new connections are accepted and closed at once: otherwise they would stay in the
- * backlog, and the loop would be woken up for ever. With too many connections a few more are told so, see conn.busy.
+ * backlog, and the loop would be woken up for ever. With too many connections a few more are answered with 503, see conn.busy.
  */
 #include "ws/log.h"
 #include "ws/net/internal.h"

@@ -29,7 +29,7 @@ async function shows(page, block) {
 		(await gutter(page)).stretches.some(([shown, state]) => shown === block.id && state !== 'running')
 		&& await page.evaluate(() => window.ringside.connection.offset) >= block.endMark);
 	await page.evaluate(() => new Promise((resolve) => {
-		window.ringside.terminal.write('', () => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+		window.ringside.whenParsed(() => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 	}));
 }
 

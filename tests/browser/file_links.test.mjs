@@ -58,7 +58,7 @@ async function run(server, page, command) {
 	await server.run('main', command);
 	const { data: { offset } } = await server.api.call('GET', '/api/session/main');
 	await until('the output', () => page.evaluate((end) => window.ringside.connection.offset >= end, offset));
-	await page.evaluate(() => new Promise((resolve) => window.ringside.terminal.write('', resolve)));
+	await page.evaluate(() => new Promise((resolve) => { window.ringside.whenParsed(resolve); }));
 }
 
 const toast = (page, text) => page.locator('.toast').filter({ hasText: text }).first().waitFor();

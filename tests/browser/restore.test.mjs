@@ -25,7 +25,7 @@ const shows = (page, line) => until(`“${line}”`, async () => (await view(pag
 async function caughtUp(server, page) {
 	await until('end of the output', async () =>
 		await page.evaluate(() => window.ringside.connection.offset) === (await server.api.get(id)).offset);
-	await page.evaluate(() => new Promise((resolve) => { window.ringside.terminal.write('', resolve); }));
+	await page.evaluate(() => new Promise((resolve) => { window.ringside.whenParsed(resolve); }));
 }
 
 const scrollTo = (page, line) => page.evaluate((to) => window.ringside.terminal.scrollToLine(to), line);

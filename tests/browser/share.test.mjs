@@ -89,7 +89,7 @@ class Person {
 			const { offset } = await this.server.api.get(id);
 			return await this.offset() === offset;
 		});
-		await this.page.evaluate(() => new Promise((resolve) => { window.ringside.terminal.write('', resolve); }));
+		await this.page.evaluate(() => new Promise((resolve) => { window.ringside.whenParsed(resolve); }));
 	}
 
 	async types(text) {

@@ -2,8 +2,9 @@
  * Entry point: checks the login, then shows the app or the sign-in card.
  *
  * Handles for browser tests only:
- *   window.ringside      read-only { terminal, connection } of the session in front, or null each.
- *                        terminal is xterm.js's Terminal; connection has state, epoch, offset.
+ *   window.ringside      read-only { terminal, connection, whenParsed } of the session in front, or null each.
+ *                        terminal is xterm.js's Terminal; connection has state, epoch, offset;
+ *                        whenParsed(run) calls run when the terminal has parsed all output that has arrived.
  *   data-testid          session-list, session-item (data-session-id, data-state, data-kind: see ui/session_status.ts),
  *                        session-facts, session-where, session-time, session-bell, session-failed,
  *                        session-filter, session-count, new-session, new-session-as,
@@ -122,6 +123,10 @@ Object.defineProperty(window, 'ringside', {
 		},
 		get connection() {
 			return app?.view?.connection ?? null;
+		},
+		get whenParsed() {
+			const view = app?.view ?? null;
+			return view && ((run: () => void) => view.whenParsed(run));
 		},
 	}),
 });

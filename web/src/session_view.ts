@@ -204,6 +204,11 @@ export class SessionView {
 			terminal.focus();
 	}
 
+	/** Run when the output so far is parsed. Used by window.ringside in browser tests. */
+	whenParsed(run: () => void): void {
+		this.#feed.whenParsed(run);
+	}
+
 	/** The size of a new session that is created from this window. */
 	wantedSize(): Size | null {
 		return this.#sizes.sizeForNew();

@@ -9,12 +9,13 @@ const facts = (path: string): FileFacts => ({ absolutePath: path, type: 'file', 
 /** Requests are answered by hand. */
 function harness() {
 	const clock = new FakeClock();
-	const requests: { paths: readonly string[]; answer: (error?: Error) => Promise<void> }[] = [];
+	const requests: { at: number; paths: readonly string[]; answer: (error?: Error) => Promise<void> }[] = [];
 	const done: string[] = [];
+	const failed: string[] = [];
 	const known = new KnownFiles({
 		clock, isRefusal: (error) => (error as Error).message === 'refused',
 		stat: (paths) => new Promise((resolve, reject) => requests.push({
-			paths,
+			at: clock.now(), paths,
 			answer: (error) => {
 				if (error === undefined)
 					resolve(paths.map((path) => (path.startsWith('no') ? null : facts(path))));
@@ -24,7 +25,8 @@ function harness() {
 			},
 		})),
 	});
-	return { clock, requests, known, done, ask: (...paths: string[]) => known.ask(paths, () => done.push(paths.join())) };
+	const ask = (...paths: string[]) => known.ask(paths, (answered) => (answered ? done : failed).push(paths.join()));
+	return { clock, requests, known, done, failed, ask };
 }
 
 test('what is known is kept for a moment, also that a path does not exist', async () => {
@@ -70,14 +72,17 @@ test('one request at a time, and few in a second', async () => {
 		ask(`later ${ms}`);
 		clock.advance(100);
 	}
-	assert.ok(requests.length > 20 && requests.length < 45, `${requests.length} requests`);
+	assert.ok(requests.length > 20, `${requests.length} requests`);
+	for (const [nth, { at }] of requests.slice(1).entries())
+		assert.ok(at - (requests[nth]?.at ?? 0) >= 250, `a request at ${requests[nth]?.at}, the next one at ${at}`);
 });
 
 test('a failure is followed by a pause, a refusal by silence', async () => {
-	const { clock, requests, known, done, ask } = harness();
+	const { clock, requests, known, done, failed, ask } = harness();
 	ask('a');
 	clock.advance(100);
 	await requests[0]?.answer(new Error('no connection'));
+	assert.deepEqual(failed, ['a']);
 	assert.equal(known.get(['a']), null);
 	ask('b');
 	clock.advance(4900);
@@ -97,5 +102,30 @@ test('a failure is followed by a pause, a refusal by silence', async () => {
 	ask('d');
 	clock.advance(600_000);
 	assert.equal(requests.length, 3);
+	assert.deepEqual(failed, ['a', 'b', 'c']);
 	assert.deepEqual(done, []);
+});
+
+test('an exception of the caller is no failed request', async () => {
+	const { clock, requests, known, ask } = harness();
+	const errors: unknown[] = [];
+	const listeners = process.listeners('unhandledRejection'); // of the test runner, which would fail the test
+	process.removeAllListeners('unhandledRejection').on('unhandledRejection', (error) => errors.push(error));
+	try {
+		known.ask(['a'], () => {
+			throw new Error('refused');
+		});
+		clock.advance(100);
+		await requests[0]?.answer();
+		await new Promise((resolve) => setImmediate(resolve));
+	} finally {
+		process.removeAllListeners('unhandledRejection');
+		for (const listener of listeners)
+			process.on('unhandledRejection', listener);
+	}
+	assert.deepEqual(errors.map((error) => (error as Error).message), ['refused']);
+	assert.equal(known.refused, false);
+	ask('b');
+	clock.advance(300);
+	assert.equal(requests.length, 2, 'no pause');
 });

@@ -90,7 +90,7 @@ export class FileLinks implements ILinkProvider {
 		if (facts !== null)
 			return this.#makeLinks(line, candidates, directories, facts);
 		this.#asking = true;
-		known.ask(paths, () => this.#onAnswer(row));
+		known.ask(paths, (answered) => this.#onAnswer(row, answered));
 		return undefined;
 	}
 
@@ -157,12 +157,12 @@ export class FileLinks implements ILinkProvider {
 	}
 
 	/** Let xterm.js ask for links again, if the pointer is still there. */
-	#onAnswer(row: number): void {
+	#onAnswer(row: number, answered: boolean): void {
 		const click = this.#click !== null && performance.now() - this.#click.timeStamp < CLICK_MS ? this.#click : null;
 		const at = click ?? this.#pointer;
 		this.#asking = false;
 		this.#click = null;
-		if (at === null || row !== this.#row)
+		if (!answered || at === null || row !== this.#row)
 			return;
 		const unchanged = (this.#lineAt(row)?.text ?? null) === this.#text;
 		// If the line goes on changing, do not go on asking.

@@ -19,7 +19,7 @@ export interface KnownFilesOptions {
 export class KnownFiles {
 	#options: KnownFilesOptions;
 	#known = new Map<string, { readonly facts: FileFacts | null; readonly at: number }>(); // oldest first
-	#next: { readonly paths: readonly string[]; readonly done: () => void } | null = null;
+	#next: { readonly paths: readonly string[]; readonly done: (answered: boolean) => void } | null = null;
 	#busy = false;
 	#timer: unknown = null;
 	#notBefore = 0;
@@ -47,8 +47,11 @@ export class KnownFiles {
 		return facts;
 	}
 
-	/** Ask about these paths soon, in place of any that still wait. done: called once they are known, unless replaced or refused. */
-	ask(paths: readonly string[], done: () => void): void {
+	/**
+	 * Ask about these paths soon, in place of any that still wait. done: called once they are known, or with false if the
+	 * request has failed. It is not called if other paths have replaced them, or if an earlier request was refused.
+	 */
+	ask(paths: readonly string[], done: (answered: boolean) => void): void {
 		if (this.#refused)
 			return;
 		const { clock } = this.#options;
@@ -72,20 +75,23 @@ export class KnownFiles {
 		this.#busy = true;
 		const begin = clock.now();
 		this.#notBefore = begin + APART_MS;
+		let answered = false;
 		try {
 			this.#keep(next.paths, await stat(next.paths));
-			if (this.#next === null)
-				next.done();
+			answered = true;
 		} catch (error) {
 			this.#refused ||= isRefusal(error);
 			this.#notBefore = clock.now() + Math.max(PAUSE_MS, 2 * (clock.now() - begin));
 		}
 		this.#busy = false;
-		this.#resume();
+		this.#finish(() => next.done(answered));
 	}
 
-	#resume(): void {
-		if (this.#next !== null)
+	/** A request has ended. Others that wait replace it. */
+	#finish(done: () => void): void {
+		if (this.#next === null)
+			done();
+		else
 			this.ask(this.#next.paths, this.#next.done);
 	}
 

@@ -27,6 +27,18 @@ export interface FileLinksOptions {
 	open(facts: FileFacts, event: MouseEvent): void;
 }
 
+/** A place in the window, in pixels. */
+interface Point {
+	readonly clientX: number;
+	readonly clientY: number;
+}
+
+/** Of the buffer. */
+interface Cell {
+	readonly row: number;
+	readonly column: number;
+}
+
 /** The text around a row of the buffer. */
 interface Line {
 	readonly row: number; // its first row
@@ -42,7 +54,7 @@ export class FileLinks implements ILinkProvider {
 	#text: string | null = null; // of its line then
 	#changes = 0; // of the line while the server was asked, since the pointer was moved
 	#asking = false; // the server is asked about that line
-	#click: MouseEvent | null = null; // on that line, meanwhile
+	#click: { readonly cell: Cell; readonly at: number } | null = null; // on that row, meanwhile
 	#leaving = false; // an event of #leaveRow() is handled
 	#opens = false; // the link that is hovered next was clicked
 
@@ -143,9 +155,7 @@ export class FileLinks implements ILinkProvider {
 			return;
 		this.#pointer = event;
 		this.#changes = 0;
-		const { terminal } = this.#options;
-		const { top, step } = this.#grid();
-		const row = terminal.buffer.active.viewportY + Math.floor((event.clientY - top) / step);
+		const { row } = this.#cellAt(event);
 		if (row === this.#row && (this.#left || (this.#lineAt(row)?.text ?? null) !== this.#text))
 			this.#leaveRow(event);
 		this.#left = false;
@@ -153,16 +163,22 @@ export class FileLinks implements ILinkProvider {
 
 	/** A click before the server has answered waits for the answer. So does a tap: no pointer has been there before. */
 	#onClick(event: MouseEvent): void {
-		this.#click = this.#asking && event.button === 0 && !this.#options.terminal.hasSelection() ? event : null;
+		const { terminal } = this.#options;
+		const cell = this.#cellAt(event);
+		const waits = this.#asking && cell.row === this.#row && event.button === 0 && !terminal.hasSelection();
+		this.#click = waits ? { cell, at: event.timeStamp } : null;
 	}
 
 	/** Let xterm.js ask for links again, if the pointer is still there. */
 	#onAnswer(row: number, answered: boolean): void {
-		const click = this.#click !== null && performance.now() - this.#click.timeStamp < CLICK_MS ? this.#click : null;
-		const at = click ?? this.#pointer;
+		const click = this.#click !== null && performance.now() - this.#click.at < CLICK_MS ? this.#click : null;
 		this.#asking = false;
 		this.#click = null;
-		if (!answered || at === null || row !== this.#row)
+		if (!answered || row !== this.#row)
+			return;
+		// A tap may have opened a phone's keyboard, so that the row is at another place now.
+		const at = click === null ? this.#pointer : this.#middleOf(click.cell);
+		if (at === null)
 			return;
 		const unchanged = (this.#lineAt(row)?.text ?? null) === this.#text;
 		// If the line goes on changing, do not go on asking.
@@ -175,8 +191,8 @@ export class FileLinks implements ILinkProvider {
 	}
 
 	/** Let the pointer seem to be in another row, because xterm.js asks for links only when it enters one. */
-	#leaveRow({ clientX, clientY }: MouseEvent): void {
-		const { top, step } = this.#grid();
+	#leaveRow({ clientX, clientY }: Point): void {
+		const { top, height: step } = this.#grid();
 		this.#leaving = true;
 		this.#move(clientX, clientY + (clientY - top < step ? step : -step));
 		this.#leaving = false;
@@ -187,10 +203,27 @@ export class FileLinks implements ILinkProvider {
 		this.#screen?.dispatchEvent(new MouseEvent('mousemove', { clientX, clientY }));
 	}
 
-	/** The top of the first row, and the height of a row, in pixels. */
-	#grid(): { readonly top: number; readonly step: number } {
-		const { top, height } = this.#screen?.getBoundingClientRect() ?? { top: 0, height: 0 };
-		return { top, step: height / this.#options.terminal.rows };
+	#cellAt({ clientX, clientY }: Point): Cell {
+		const { left, top, width, height } = this.#grid();
+		const row = this.#options.terminal.buffer.active.viewportY + Math.floor((clientY - top) / height);
+		return { row, column: Math.floor((clientX - left) / width) };
+	}
+
+	/** null: the cell is not on the screen. */
+	#middleOf({ row, column }: Cell): Point | null {
+		const { terminal } = this.#options;
+		const { left, top, width, height } = this.#grid();
+		const y = row - terminal.buffer.active.viewportY;
+		if (y < 0 || y >= terminal.rows)
+			return null;
+		return { clientX: left + (column + 0.5) * width, clientY: top + (y + 0.5) * height };
+	}
+
+	/** Where the first cell begins, and the size of a cell, in pixels. */
+	#grid(): { readonly left: number; readonly top: number; readonly width: number; readonly height: number } {
+		const { terminal } = this.#options;
+		const { left, top, width, height } = this.#screen?.getBoundingClientRect() ?? { left: 0, top: 0, width: 0, height: 0 };
+		return { left, top, width: width / terminal.cols, height: height / terminal.rows };
 	}
 
 	get #screen(): Element | null {

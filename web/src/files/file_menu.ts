@@ -5,6 +5,7 @@ import { sizeText } from './names';
 import './files.css';
 
 const GAP = 6; // pixels between the pointer and the menu
+const MARGIN = 4; // pixels between the menu and the edges of its parent
 
 export interface MenuFile {
 	readonly path: string;
@@ -28,7 +29,7 @@ export class FileMenu {
 		keepFocusOutside(this.element);
 	}
 
-	/** Show the menu beside a point of the window. */
+	/** Show the menu beside a point of the window, also when the window gets another size: a tap may open a phone's keyboard. */
 	show({ path, size, modifiedAt }: MenuFile, at: { readonly clientX: number; readonly clientY: number }): void {
 		this.close();
 		const button = (label: string, name: string, run: () => void) => h('button', {
@@ -44,8 +45,9 @@ export class FileMenu {
 				button('Download', 'download', () => this.#actions.download(path)),
 				button('Copy path', 'copy', () => this.#actions.copy(path))));
 		this.element.hidden = false;
-		this.#place(at);
-		this.#listen();
+		this.#open = new AbortController();
+		this.#keepAt(at, this.#open.signal);
+		this.#listen(this.#open.signal);
 	}
 
 	close(): void {
@@ -54,29 +56,34 @@ export class FileMenu {
 		this.element.hidden = true;
 	}
 
-	/** Below the point, or above it if there is more space. */
-	#place({ clientX, clientY }: { readonly clientX: number; readonly clientY: number }): void {
-		const outer = this.element.parentElement?.getBoundingClientRect();
-		if (outer === undefined)
+	#keepAt({ clientX, clientY }: { readonly clientX: number; readonly clientY: number }, signal: AbortSignal): void {
+		const outer = this.element.parentElement;
+		if (outer === null)
 			return;
-		const { offsetWidth, offsetHeight, style } = this.element;
-		const x = clientX - outer.left;
-		const y = clientY - outer.top;
-		const below = y + GAP + offsetHeight <= outer.height;
-		style.left = `${Math.max(4, Math.min(x, outer.width - offsetWidth - 4))}px`;
-		style.top = `${Math.max(4, below ? y + GAP : y - GAP - offsetHeight)}px`;
+		const { left, top } = outer.getBoundingClientRect();
+		const place = () => this.#place(clientX - left, clientY - top, outer.getBoundingClientRect());
+		place();
+		const observer = new ResizeObserver(place);
+		observer.observe(outer);
+		signal.addEventListener('abort', () => observer.disconnect());
 	}
 
-	#listen(): void {
-		this.#open = new AbortController();
-		const options = { capture: true, passive: false, signal: this.#open.signal };
+	/** Below the point, or above it if there is no space, but inside the parent. */
+	#place(x: number, y: number, { width, height }: DOMRect): void {
+		const { offsetWidth, offsetHeight, style } = this.element;
+		const below = y + GAP + offsetHeight <= height;
+		style.left = `${Math.max(MARGIN, Math.min(x, width - offsetWidth - MARGIN))}px`;
+		style.top = `${Math.max(MARGIN, Math.min(below ? y + GAP : y - GAP - offsetHeight, height - offsetHeight - MARGIN))}px`;
+	}
+
+	#listen(signal: AbortSignal): void {
+		const options = { capture: true, passive: false, signal };
 		const onOutside = ({ target }: Event) => {
 			if (!(target instanceof Node && this.element.contains(target)))
 				this.close();
 		};
 		window.addEventListener('pointerdown', onOutside, options);
 		window.addEventListener('wheel', onOutside, options);
-		window.addEventListener('resize', () => this.close(), options);
 		window.addEventListener('keydown', (event) => {
 			if (event.key === 'Escape') {
 				event.preventDefault();

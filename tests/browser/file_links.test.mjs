@@ -181,6 +181,26 @@ async function tapAndResize(server, page) {
 	await until('the rows', async () => await rows() === before);
 }
 
+/** The pointer moves over an address, in a row in which a refused name was. */
+async function addressStays(server, guest) {
+	const { x, y } = await placeOf(guest, 'tapped.txt', 4);
+	await run(server, guest, 'clear; yes https://example.com/of/some/length | head -n 15');
+	await until('a link', async () => {
+		await guest.mouse.move(x, y + 200);
+		await guest.mouse.move(x, y);
+		return isLink(guest);
+	});
+	await guest.evaluate(() => {
+		window.changes = 0;
+		new MutationObserver((all) => { window.changes += all.length; })
+			.observe(document.querySelector('.xterm-screen'), { attributes: true, attributeFilter: ['class'] });
+	});
+	for (let n = 1; n < 4; n++) await guest.mouse.move(x + 8 * n, y);
+	assert.equal(await isLink(guest), true);
+	assert.equal(await guest.evaluate(() => window.changes), 0, 'the link was left and entered again');
+	await run(server, guest, 'clear; ls');
+}
+
 scenario('the server is asked rarely, once for a line, and not by those who may not read files', { skip, timeout: 90_000 }, async (server) => {
 	const { browser, page, asked } = await begin(server, { hasTouch: true });
 	writeFileSync(path.join(server.cwd, 'tapped.txt'), 'tapped');
@@ -235,6 +255,7 @@ scenario('the server is asked rarely, once for a line, and not by those who may 
 		assert.equal(await isLink(guest), false, role);
 		assert.equal(theirs.length, role === 'driver' ? 1 : 0);
 		if (role === 'viewer') continue;
+		await addressStays(server, guest);
 		// Another server lets them.
 		await server.kill();
 		await server.start({ args: ['--drivers-may-all'] });

@@ -151,7 +151,7 @@ export class FileLinks implements ILinkProvider {
 
 	/** xterm.js does not notice that the row under the pointer has other text now, or that the pointer comes back to its cell. */
 	#onMove(event: MouseEvent): void {
-		if (!event.isTrusted)
+		if (!event.isTrusted || this.#options.known.refused)
 			return;
 		this.#pointer = event;
 		this.#changes = 0;
@@ -163,7 +163,9 @@ export class FileLinks implements ILinkProvider {
 
 	/** A click before the server has answered waits for the answer. So does a tap: no pointer has been there before. */
 	#onClick(event: MouseEvent): void {
-		const { terminal } = this.#options;
+		const { terminal, known } = this.#options;
+		if (known.refused)
+			return;
 		const cell = this.#cellAt(event);
 		const waits = this.#asking && cell.row === this.#row && event.button === 0 && !terminal.hasSelection();
 		this.#click = waits ? { cell, at: event.timeStamp } : null;

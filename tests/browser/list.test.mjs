@@ -54,7 +54,7 @@ scenario('rows, title and icon show the states of sessions, in all pages and aft
 	await server.api.input('hostile', ": '<img src=x onerror=\"document.title=1\">'; false\r");
 	for (const page of [one, other]) {
 		await rowShows(page, 'works', 'works', /^▶ ?printf .*; sleep 1000 ?0:\d\d$/);
-		assert.equal(await rowOf(page, 'works').getByTestId('session-progress').getAttribute('aria-valuenow'), '42');
+		await until('the progress', async () => await rowOf(page, 'works').getByTestId('session-progress').getAttribute('aria-valuenow') === '42');
 		assert.ok(await rowOf(page, 'fails').getByTestId('session-progress').isHidden());
 		await rowShows(page, 'fails', 'failed', /^✗ ?1 false$/);
 		await rowShows(page, 'asks', 'waits', /^password · read -s word$/);

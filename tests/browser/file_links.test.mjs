@@ -204,7 +204,7 @@ async function addressStays(server, guest) {
 	await run(server, guest, 'clear; ls');
 }
 
-scenario('the server is asked rarely, once for a line, and not by those who may not read files', { skip, timeout: 90_000 }, async (server) => {
+scenario('the server is asked rarely, once for a line, and not by links that may not read files', { skip, timeout: 90_000 }, async (server) => {
 	const { browser, page, asked } = await begin(server, { hasTouch: true });
 	writeFileSync(path.join(server.cwd, 'tapped.txt'), 'tapped');
 	await run(server, page, 'clear; printf "%s\\n" "-- 12 %%" https://example.com/x.c; ls; seq -f "line %g of many" 9');

@@ -124,7 +124,7 @@ test('directories of a command: the last one, then the first one', () => {
 	assert.deepEqual(block('done', null, null), [null]);
 	assert.deepEqual(block('running', '/a', null), [null, '/a'], 'the shell may be in another directory by now');
 	assert.deepEqual(directoriesOf(null), [null]);
-	assert.deepEqual(block('done', '/a\x1b', '/a\x1b'), [], 'a directory whose name is not safe');
+	assert.deepEqual(block('done', '/a\x1b', '/a\x1b'), [], 'a directory with an unsafe name');
 });
 
 test('paths of a name', () => {

@@ -1,4 +1,4 @@
-/* Links of file names in a terminal, whose code is loaded once the terminal is connected. */
+/* Links of file names in a terminal. Their code is loaded once the terminal is connected. */
 import type { Terminal } from '@xterm/xterm';
 import type { Block } from '../blocks/block';
 import type { Api } from '../net/api';

@@ -39,8 +39,9 @@ export class Feed {
 
 	/**
 	 * A snapshot: bytes that start with a reset (CAN, ESC c) and replace everything before, including dropped bytes. It is
-	 * written as one piece, which xterm.js parses without a pause: no frame shows a part of it, and no key is handled before
-	 * end. begin: called before.
+	 * written as one piece, which xterm.js parses without a pause: no frame shows a part of it, and no key is handled between
+	 * its first byte and end. begin: called before, to resize the terminal. xterm.js may draw a frame between begin and the
+	 * bytes, with the old content in the new size.
 	 */
 	writeSnapshot(data: Uint8Array, begin: () => void, end: () => void): void {
 		this.#dropping = null;

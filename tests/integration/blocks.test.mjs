@@ -92,7 +92,9 @@ const found = async (server, text) => (await blocks(server, `?text=${encodeURICo
 shared('the lines of a block: scrolled, rewrapped, after a restart, cleared', async (server) => {
 	await server.session({ id, cols: 80, rows: 24 });
 	await server.api.input(id, "PS1='me$ '\r");
+	await server.untilPrompt(id);
 	await type(server, 'echo alpha');
+	await server.untilPrompt(id); // the echo of a line that is typed before belongs to the lines of the block before
 	await type(server, "printf '%090d\\n' 7");
 	const quiet = await type(server, 'true # nothing');
 	await exec(server, 'echo program');

@@ -22,7 +22,7 @@ shared('terminals and requests on one socket', async (server) => {
 	assert.equal((await server.api.get('a')).clients, 1);
 	await untilMetric(server, 'mux_sockets', 1);
 	await untilMetric(server, 'clients', 3);
-	// A request whose answer has many frames, while terminals print.
+	// A request with an answer of many frames, while terminals print.
 	for (const client of clients) client.type('seq 100000\r');
 	const pages = await Promise.all(Array.from({ length: 8 }, () => control.request('GET', '/api/openapi.json')));
 	for (const { body } of pages) assert.ok(body.openapi);

@@ -22,7 +22,7 @@ size_t http1_empty_lines(const struct conn *c);
 void http1_refuse(
 	struct conn *c, const char *code, const char *message, const struct http1_refusal *how);
 
-/* Refuse a request whose head is still in c->in, by which a browser is recognized. c->busy and c->clear take precedence. */
+/* Refuse a request while its head is still in c->in, by which a browser is recognized. c->busy and c->clear take precedence. */
 void http1_refuse_head(struct conn *c, const char *code, const char *message);
 
 /* Refuse a valid request on a connection of which none is served: c->busy, c->clear. Returns false for all others. */

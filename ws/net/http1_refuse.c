@@ -1,5 +1,5 @@
 /*
- * Errors of connections whose request is not served, because its head is invalid, too large or comes too slowly. A browser gets
+ * Errors of connections when a request is not served, because its head is invalid, too large or comes too slowly. A browser gets
  * a page if an Accept with text/html is among the bytes that have come, even if the head cannot be parsed.
  */
 #include "ws/net/http1.h"

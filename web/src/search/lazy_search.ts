@@ -1,4 +1,4 @@
-/* The search box of a terminal, whose code is loaded when it is first opened. */
+/* The search box of a terminal. Its code is loaded when it is first opened. */
 import type { SearchBox, SearchBoxOptions } from './search_box';
 
 export class LazySearch {

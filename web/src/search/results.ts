@@ -12,7 +12,7 @@ export class Results {
 	#rows: number[] = [];
 	#offsets: number[] = [];
 	#lengths: number[] = [];
-	#gone = 0; // matches whose rows are gone
+	#gone = 0; // matches in rows that are gone
 
 	get count(): number {
 		return this.#rows.length - this.#gone;

@@ -8,7 +8,7 @@ const LINES_BETWEEN_CLOCKS = 32;
 
 /**
  * Finds all matches in a terminal. Rows above the screen do not change, so after new output only the rows from the last
- * screen on are searched again. The rest of a line whose start has left the buffer is not searched. Rows are numbered from
+ * screen on are searched again. The rest of a line is not searched once its start has left the buffer. Rows are numbered from
  * the first one that was searched: row n of the buffer is n + gone.
  */
 export class Scanner {

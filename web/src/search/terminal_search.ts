@@ -8,7 +8,7 @@ import { Scanner } from './scanner';
 
 const PAUSE_MS = 200;
 const PAUSE_FACTOR = 5; // a search takes at most a sixth of the time
-const PAUSE_MAX_MS = 5000; // also after a search in a hidden tab, whose timers are slow
+const PAUSE_MAX_MS = 5000; // also after a search in a hidden tab, where timers are slow
 const RULER_MARKS = 300;
 const IN_VIEW_MAX = 1000;
 

@@ -65,7 +65,8 @@ export class FileLinks implements ILinkProvider {
 		mount.addEventListener('mouseleave', () => {
 			this.#pointer = null;
 			this.#left = true;
-			known.cancel();
+			if (this.#click === null) // the pointer of a tap may leave at once
+				known.cancel();
 		});
 		mount.addEventListener('click', (event) => this.#onClick(event));
 		for (const type of ['pointerdown', 'keydown', 'wheel'])

@@ -9,9 +9,10 @@ import { launch, open as openPage, skip } from './lib/browser.mjs';
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 3, reducedMotion: 'reduce' };
 const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${process.env.SHOTS}/phone-${name}.png` });
 
-/** A page on a phone, with its fingers: down(), move(), up() take points [x, y] of the window. */
-async function phone(server, url = server.loginUrl, options = {}) {
+/** A page on a phone, after a script in it, with its fingers: down(), move(), up() take points [x, y] of the window. */
+async function phone(server, { url = server.loginUrl, init = () => {}, ...options } = {}) {
 	const context = await (await launch(server)).newContext({ ...PHONE, permissions: ['clipboard-read', 'clipboard-write'], ...options });
+	await context.addInitScript(init);
 	const page = await openPage(context, url);
 	const cdp = await context.newCDPSession(page);
 	const touch = (type, points, more) => cdp.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })), ...more });
@@ -214,4 +215,205 @@ scenario('a long press selects a word, dragging and handles extend it, and a men
 	await shot(page, 'command');
 	await page.touchscreen.tap(...await cellAt(page, 22, 60));
 	await page.getByTestId('block-card').waitFor({ state: 'hidden' });
+});
+
+/** A soft keyboard, by what it does to the text area: it composes, commits, replaces and deletes. */
+function keyboard({ page, cdp }) {
+	const key = (type) => cdp.send('Input.dispatchKeyEvent', { type, windowsVirtualKeyCode: 229, key: 'Unidentified', code: '' });
+	const typed = async (change) => {
+		await key('rawKeyDown');
+		await change();
+		await key('keyUp');
+	};
+	const compose = (composed, range = {}) => typed(() => cdp.send('Input.imeSetComposition',
+		{ text: composed, selectionStart: composed.length, selectionEnd: composed.length, ...range }));
+	const value = () => page.locator('.xterm-helper-textarea').evaluate((element) => element.value);
+	return {
+		value, compose,
+		/** The keyboard begins anew. */
+		padded: () => until('an empty text area', async () => /^ {20,}$/.test(await value())),
+		commit: (committed) => typed(() => cdp.send('Input.insertText', { text: committed })),
+		/** Compose the last so many characters again. */
+		recompose: async (length, composed) => {
+			const end = await page.evaluate(() => document.querySelector('.xterm-helper-textarea').selectionEnd);
+			await compose(composed, { replacementStart: end - length, replacementEnd: end });
+		},
+		/** Delete backwards, as a keyboard does with committed text. */
+		erase: (count = 1) => typed(() => page.evaluate((times) => {
+			for (let each = 0; each < times; each++) document.execCommand('delete');
+		}, count)),
+		/** An input without a command for it. value: of the text area afterwards; without it, the default of `beforeinput` is prevented. */
+		event: (inputType, data, value = null) => page.evaluate(([type, inserted, after]) => {
+			const area = document.querySelector('.xterm-helper-textarea');
+			const options = { inputType: type, data: inserted, bubbles: true, composed: true };
+			if (area.dispatchEvent(new InputEvent('beforeinput', { ...options, cancelable: true })) !== (after !== null)) throw new Error(type);
+			if (after === null) return;
+			area.value = after;
+			area.dispatchEvent(new InputEvent('input', options));
+		}, [inputType, data, value]),
+	};
+}
+
+scenario('what a soft keyboard composes, corrects and deletes arrives exactly once', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main', cols: 80, rows: 24 });
+	const opened = await phone(server);
+	const { page } = opened;
+	const { padded, compose, commit, recompose, erase } = keyboard(opened);
+	await page.getByTestId('terminal').tap();
+	assert.deepEqual(await page.locator('.xterm-helper-textarea').evaluate((element) => ['autocapitalize', 'autocorrect', 'autocomplete', 'spellcheck', 'enterkeyhint', 'inputmode']
+		.map((name) => element.getAttribute(name))), ['off', 'off', 'off', 'false', 'enter', 'text']);
+	const line = async (type, wanted) => {
+		await type();
+		await page.keyboard.press('Enter');
+		await shows(page, new RegExp(`^<${wanted}>$`, 'm'));
+		await padded();
+	};
+	const spell = async (word) => {
+		for (let length = 1; length <= word.length; length += 1) await compose(word.slice(0, length));
+	};
+	const cases = [
+		['hello', async () => { await spell('hello'); await commit('hello'); }],
+		['ab cd', async () => { await spell('ab'); await commit('ab '); await spell('cd'); await commit('cd'); }],
+		['swiped words', async () => { await compose('swiped'); await commit('swiped'); await commit(' '); await compose('words'); await commit('words'); }],
+		['the cat', async () => { await spell('te' + 'h'); await commit('the '); await spell('cat'); await commit('cat'); }],
+		['the dog', async () => { await spell('te' + 'h'); await commit('te' + 'h '); await recompose(4, 'the '); await commit('the '); await commit('dog'); }],
+		['done. Next', async () => { await spell('done'); await commit('done '); await recompose(1, '. '); await commit('. '); await commit('Next'); }],
+		['tx', async () => { await spell('te' + 'h'); await commit('the '); await erase(3); await commit('x'); }],
+		['👍🏽é', async () => { await commit('👍🏽'); await commit('😀'); await erase(1); await spell('e'); await commit('é'); }],
+		['漢字', async () => { await spell('かんじ'); await compose('漢字'); await commit('漢字'); }],
+		['한글', async () => { for (const part of ['ㅎ', '하', '한', '한ㄱ', '한그', '한글']) await compose(part); await commit('한글'); }],
+	];
+	// The kernel's line editing, then readline's.
+	for (const [read, some] of [['read -r', cases.filter((each, index) => index % 3 === 1)], ['read -er', cases]]) {
+		await server.api.input('main', `clear; while ${read} line && [ "$line" != end ]; do echo "<$line>"; done\r`);
+		await until(read, async () => (await page.evaluate(() => window.ringside.terminal.modes.bracketedPasteMode)) === (read === 'read -er'));
+		for (const [wanted, type] of some) await line(type, wanted);
+		await page.keyboard.type('end');
+		await page.keyboard.press('Enter');
+		await server.untilPrompt('main');
+	}
+});
+
+scenario('a soft keyboard beside other keys, and input methods of other keyboards', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main', cols: 80, rows: 24 });
+	const opened = await phone(server);
+	const { page, cdp } = opened;
+	const { padded, value, compose, commit, erase, event } = keyboard(opened);
+	const area = page.locator('.xterm-helper-textarea');
+	const key = (name) => page.getByTestId('key-bar').getByRole('button', { name, exact: true }).tap();
+	/** The prompt has this text; then it is emptied. */
+	const prompt = async (wanted) => {
+		await shows(page, new RegExp(`^[#$] ${wanted}$\\n*$`, 'm'));
+		await empty();
+	};
+	const empty = async () => {
+		for (const each of ['Control+e', 'Control+u']) await page.keyboard.press(each);
+		await shows(page, /^[#$] ?$\n*$/m);
+	};
+	await page.getByTestId('terminal').tap();
+	await padded();
+
+	// Backspace and words beyond what the keyboard has typed.
+	await page.keyboard.type('one two');
+	await padded();
+	await erase(2);
+	await commit('X');
+	await prompt('one tX');
+	await padded();
+	await page.keyboard.type('one two');
+	await padded();
+	await event('deleteWordBackward', null, ' '.repeat(25));
+	await commit('X');
+	await prompt('one X');
+	await padded();
+	// What was typed before another key is not erased.
+	await compose('hel');
+	await key('Left');
+	await compose('help');
+	await commit('help');
+	await prompt('hepl');
+	await padded();
+	// A modifier of the key bar, Enter within a composition, and losing the focus in one.
+	await page.keyboard.type('x');
+	await key('Ctrl');
+	await compose('c');
+	await shows(page, /x\^C\n[#$] ?\n*$/);
+	await commit('c');
+	await compose('echo com');
+	await compose('echo comp""osed');
+	await page.keyboard.press('Enter');
+	await shows(page, /^composed$/m);
+	await commit('echo comp""osed');
+	await commit('y');
+	await prompt('y');
+	await padded();
+	await compose('kept');
+	await area.evaluate((element) => element.blur());
+	await page.getByTestId('terminal').tap();
+	await padded();
+	await commit('!');
+	await prompt('kept!');
+	await padded();
+	// Replacements without a composition, new lines, and several lines, which are a paste.
+	await commit('a te' + 'h');
+	await event('insertReplacementText', null, `${await value()}`.replace(/.{3}$/, 'the'));
+	await prompt('a the');
+	await commit('echo li""ne');
+	await event('insertLineBreak', null);
+	await shows(page, /^line$/m);
+	await commit('echo ent""er\n');
+	await shows(page, /^enter$/m);
+	await commit('echo pas""ted\necho no""thing\n');
+	await server.outputMatches('main', /echo no""thing/);
+	assert.doesNotMatch(await text(page), /^nothing$/m);
+	await empty();
+
+	// A soft key that has a keyCode, but no code, as digits of some keyboards.
+	await padded();
+	await commit('a');
+	for (const type of ['keyDown', 'keyUp'])
+		await cdp.send('Input.dispatchKeyEvent', { type, windowsVirtualKeyCode: 49, key: '1', code: '', ...(type === 'keyDown' ? { text: '1' } : {}) });
+	await until('the text area', async () => /^ +a1$/.test(await value()));
+	await prompt('a1');
+	await padded();
+
+	// A physical keyboard on the phone, with an input method: xterm.js shows the text until it is committed.
+	const physical = (type) => cdp.send('Input.dispatchKeyEvent', { type, windowsVirtualKeyCode: 229, key: 'Process', code: 'KeyK' });
+	const preedit = page.locator('.composition-view.active');
+	await physical('rawKeyDown');
+	await cdp.send('Input.imeSetComposition', { text: 'か', selectionStart: 1, selectionEnd: 1 });
+	await preedit.filter({ hasText: 'か' }).waitFor();
+	await physical('keyUp');
+	await physical('rawKeyDown');
+	await cdp.send('Input.insertText', { text: '蚊' });
+	await physical('keyUp');
+	await prompt('蚊');
+	await commit('soft');
+	await prompt('soft');
+
+	// On an iPhone soft keys look like others, but the keyboard corrects only what is in the text area.
+	const apple = await phone(server, { init: () => Object.defineProperty(navigator, 'platform', { get: () => 'iPhone' }) });
+	await apple.page.getByTestId('terminal').tap();
+	await keyboard(apple).padded();
+	await apple.page.keyboard.type('abc');
+	await apple.page.keyboard.press('Backspace');
+	await keyboard(apple).commit('d ');
+	assert.match(await keyboard(apple).value(), /^ +abd $/);
+	await prompt('abd ');
+
+	// A desktop.
+	const desk = await openPage(await (await launch(server)).newContext({ viewport: { width: 900, height: 500 } }), server.loginUrl);
+	const ime = await desk.context().newCDPSession(desk);
+	await desk.getByTestId('terminal').click();
+	const { offset } = await server.api.get('main');
+	for (const part of ['ㅎ', '하', '한']) await ime.send('Input.imeSetComposition', { text: part, selectionStart: 1, selectionEnd: 1 });
+	await desk.locator('.composition-view.active').filter({ hasText: '한' }).waitFor();
+	assert.equal((await server.api.get('main')).offset, offset, 'the text was sent before it was committed');
+	await ime.send('Input.insertText', { text: '한' });
+	await shows(page, /^[#$] 한$/m);
+	for (const part of ['g', 'ge', 'げ', '言語']) await ime.send('Input.imeSetComposition', { text: part, selectionStart: part.length, selectionEnd: part.length });
+	await ime.send('Input.insertText', { text: '言語' });
+	await shows(page, /^[#$] 한言語$/m);
+	await desk.keyboard.type('é!');
+	await prompt('한言語é!');
 });

@@ -184,14 +184,19 @@ export class SessionView {
 			fetchAll: () => this.#history.fetchAll(),
 		});
 		this.#fileLinks = new LazyLinks({ api, session: id, terminal, stage, mount: this.#mount, blockAt: (row) => this.blocks.at(row) });
-		loadTouch({ terminal, mount: this.#mount, stage, paste, commandAt: (row) => this.blocks.commandAt(row) }, this.#gone.signal)
-			.catch(() => undefined); // xterm.js scrolls then
+		loadTouch({
+			terminal, mount: this.#mount, stage, paste, pasteText: (text) => this.#paster.paste(text),
+			modifierHeld: () => this.#sticky.isHeld('ctrl') || this.#sticky.isHeld('alt'),
+			commandAt: (row) => this.blocks.commandAt(row),
+		}, this.#gone.signal).catch(() => undefined); // xterm.js handles touches then
 		terminal.onTitleChange((title) => events.title(title));
 		terminal.onBell(() => this.#onBell());
 		this.#feed = new Feed(terminal, (offset) => this.connection.resync(offset));
 		this.#history = new History(terminal, (lines) => this.connection.requestSnapshot(lines));
 		this.#history.setLimit(settings.scrollback);
 		this.#input = new Input(terminal, this.#sticky, (data, typed) => {
+			if (typed)
+				this.#history.typed();
 			if (!this.connection.send(data, typed) && typed && this.connection.state.kind !== 'closed')
 				toast('Too much input waits already: it was not kept.');
 		});

@@ -36,10 +36,11 @@ export class History {
 			if (!this.#moreFollows && this.#scrolled && terminal.buffer.active.viewportY < terminal.rows)
 				this.fetchAll();
 		});
-		// A typing user wants to be at the end, not back at the old position.
-		terminal.onKey(() => {
-			this.#place = null;
-		});
+	}
+
+	/** The user has typed, and wants to be at the end, not back at the old position. */
+	typed(): void {
+		this.#place = null;
 	}
 
 	/** The window cannot keep up: the last snapshot was partial and a full one follows. */

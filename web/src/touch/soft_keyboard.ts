@@ -1,0 +1,228 @@
+import type { Terminal } from '@xterm/xterm';
+import { isMac } from '../ui/platform';
+import { PADDING, TextModel } from './text_model';
+
+const TYPED_MAX = 500; // characters in the text area, so that each change is cheap to find
+const COMPOSING_KEY = 229; // keyCode of keys that the keyboard or input method handles
+const PASTES = ['insertFromPaste', 'insertFromPasteAsQuotation', 'insertFromDrop', 'insertFromYank'];
+
+/** On iPhones and iPads soft keys have the codes of physical ones. Macs have no touch screens. */
+const applePhone = isMac;
+
+/** Where input comes from: a soft keyboard, or a keyboard or input method that xterm.js handles. */
+type Source = 'soft' | 'hard';
+
+export interface SoftKeyboardOptions {
+	readonly terminal: Terminal;
+	readonly mount: HTMLElement;
+	/** Paste a text of several lines. */
+	readonly pasteText: (text: string) => void;
+	/** Ctrl or Alt of the key bar is held for the next key. */
+	readonly modifierHeld: () => boolean;
+}
+
+/**
+ * Input from soft keyboards. They compose words, correct them and insert several at once, so their keys are not what
+ * matters: the session gets each change of the text area as it happens, as Backspaces and text. xterm.js does not see these
+ * events. Keys of other keyboards, and input methods that show their text before it is sent, stay with xterm.js.
+ */
+export class SoftKeyboard {
+	#options: SoftKeyboardOptions;
+	#area: HTMLTextAreaElement;
+	#model = new TextModel();
+	#coarse = window.matchMedia('(pointer: coarse)');
+	#key: Source | null = null; // of the key that is down
+	#composing: Source | null = null;
+	#seen = false; // a soft keyboard has been used
+	#blurred = true;
+	#reserved = false; // xterm.js compares contents of the text area over time, for an input method
+	#stale = true; // the text area has text of before; it is emptied when nothing is composed, unless it has new text
+	#sending = false;
+	#timer: number | undefined;
+
+	constructor(options: SoftKeyboardOptions, area: HTMLTextAreaElement, signal: AbortSignal) {
+		this.#options = options;
+		this.#area = area;
+		for (const [name, value] of [['enterkeyhint', 'enter'], ['inputmode', 'text'], ['writingsuggestions', 'false']] as const)
+			area.setAttribute(name, value);
+		const listen = <T extends Event>(type: string, handle: (event: T) => void) =>
+			options.mount.addEventListener(type, (event) => {
+				if (event.target === area)
+					handle(event as T);
+			}, { capture: true, signal });
+		listen('keydown', (event: KeyboardEvent) => this.#onKeyDown(event));
+		listen('keypress', (event) => this.#hide(event, this.#key));
+		listen('keyup', (event) => {
+			this.#hide(event, this.#key);
+			this.#key = null;
+		});
+		listen('beforeinput', (event: InputEvent) => this.#onBeforeInput(event));
+		listen('input', (event: InputEvent) => {
+			if (this.#hide(event, this.#source))
+				this.#send(event.inputType);
+			else
+				this.#adopt();
+		});
+		listen('compositionstart', (event) => {
+			this.#composing = this.#source;
+			this.#hide(event, this.#composing);
+		});
+		listen('compositionupdate', (event) => this.#hide(event, this.#composing));
+		listen('compositionend', (event) => this.#onCompositionEnd(event));
+		listen('focus', () => {
+			this.#blurred = this.#reserved = false;
+			this.#settle();
+		});
+		// xterm.js empties the text area then. What the keyboard finishes after that has been sent.
+		listen('blur', () => {
+			this.#blurred = true;
+		});
+		const typed = options.terminal.onData(() => {
+			if (!this.#sending)
+				this.#settle(); // keys of the key bar, a paste
+		});
+		signal.addEventListener('abort', () => {
+			typed.dispose();
+			window.clearTimeout(this.#timer);
+		});
+		this.#blurred = document.activeElement !== area;
+		this.#tidySoon();
+	}
+
+	/** Where the current event comes from. Without a key it is a choice of the user on a soft keyboard, if there is one. */
+	get #source(): Source {
+		return this.#composing ?? this.#key ?? (this.#coarse.matches ? 'soft' : 'hard');
+	}
+
+	/** Hide an event of a soft keyboard from xterm.js. Returns whether it is one. */
+	#hide(event: Event, source: Source | null): boolean {
+		if (source !== 'soft')
+			return false;
+		this.#seen = true;
+		this.#reserved = false;
+		event.stopPropagation();
+		return true;
+	}
+
+	#onKeyDown(event: KeyboardEvent): void {
+		this.#key = this.#sourceOf(event);
+		if (this.#hide(event, this.#key)) {
+			if (event.key === 'Enter') {
+				event.preventDefault();
+				this.#enter();
+			}
+		} else if (event.keyCode === COMPOSING_KEY) {
+			this.#reserved = true;
+		} else if (!['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) {
+			this.#settle();
+		}
+	}
+
+	#sourceOf({ altKey, code, ctrlKey, key, keyCode, metaKey }: KeyboardEvent): Source {
+		// Chrome and Firefox on Android know no code for soft keys. Physical keys and those of desktops have one.
+		const soft = code === '' || code === 'Unidentified' || applePhone;
+		if (this.#composing !== null && (keyCode === COMPOSING_KEY || key === 'Enter' || key === 'Backspace'))
+			return this.#composing;
+		if (keyCode === COMPOSING_KEY)
+			return soft ? 'soft' : 'hard';
+		if (!soft || altKey || ctrlKey || metaKey || usesKittyProtocol(this.#options.terminal))
+			return 'hard';
+		// The keyboard corrects only text that it finds in the text area.
+		return [...key].length === 1 || (key === 'Backspace' && this.#model.typed !== '') ? 'soft' : 'hard';
+	}
+
+	#onBeforeInput(event: InputEvent): void {
+		if (this.#source !== 'soft')
+			return;
+		this.#adopt();
+		if (event.inputType === 'insertLineBreak' || event.inputType === 'insertParagraph') {
+			event.preventDefault();
+			this.#enter();
+		} else if (PASTES.includes(event.inputType)) {
+			event.preventDefault();
+			this.#options.pasteText(event.data ?? event.dataTransfer?.getData('text/plain') ?? '');
+		} else if (event.inputType.startsWith('history')) {
+			event.preventDefault();
+		}
+	}
+
+	#onCompositionEnd(event: Event): void {
+		const soft = this.#hide(event, this.#composing);
+		this.#composing = null;
+		if (soft)
+			this.#send('');
+	}
+
+	/** xterm.js, too, changes the text area. */
+	#adopt(): void {
+		if (this.#area.value !== this.#model.text)
+			this.#model.adopt(this.#area.value);
+	}
+
+	/** Send the change of the text area. */
+	#send(inputType: string): void {
+		if (this.#blurred) {
+			this.#adopt();
+			return;
+		}
+		const { terminal, modifierHeld, pasteText } = this.#options;
+		const { erase, text } = this.#model.change(this.#area.value, terminal.modes.bracketedPasteMode, inputType);
+		const lines = text.replaceAll('\r\n', '\n').split('\n'), last = lines.pop() ?? '';
+		const modified = modifierHeld();
+		if (lines.length > 1 || (lines.length === 1 && last !== '')) {
+			this.#type(erase);
+			pasteText(text);
+			this.#settle();
+		} else {
+			this.#type(erase + (lines[0] ?? last));
+			if (lines.length === 1)
+				this.#enter();
+			else if (modified && !modifierHeld())
+				this.#settle(); // it was a control character
+		}
+		this.#tidySoon();
+	}
+
+	#enter(): void {
+		this.#type('\r');
+		this.#settle();
+	}
+
+	#type(keys: string): void {
+		if (keys === '')
+			return;
+		this.#sending = true;
+		this.#options.terminal.input(keys);
+		this.#sending = false;
+	}
+
+	/** What is in the text area is no longer before the session's cursor. */
+	#settle(): void {
+		this.#model.settle();
+		this.#stale = true;
+		this.#tidySoon();
+	}
+
+	/** Empty the text area if that is due. Not at once: the keyboard may be in the middle of several changes. */
+	#tidySoon(): void {
+		this.#timer ??= window.setTimeout(() => {
+			this.#timer = undefined;
+			const padded = this.#model.text.startsWith(PADDING.slice(PADDING.length / 2));
+			const due = this.#model.typed === '' ? this.#stale || !padded : this.#model.text.length > TYPED_MAX;
+			if (!due || this.#blurred || this.#reserved || this.#composing !== null || !(this.#seen || this.#coarse.matches))
+				return;
+			this.#stale = false;
+			this.#area.value = PADDING;
+			this.#area.setSelectionRange(PADDING.length, PADDING.length);
+			this.#model.adopt(PADDING);
+		});
+	}
+}
+
+/** The program wants escape sequences for keys. */
+function usesKittyProtocol(terminal: Terminal): boolean {
+	const { _core } = terminal as unknown as {
+		readonly _core: { readonly coreService: { readonly kittyKeyboard: { readonly flags: number } } };
+	};
+	return _core.coreService.kittyKeyboard.flags !== 0;
+}

@@ -417,3 +417,56 @@ scenario('a soft keyboard beside other keys, and input methods of other keyboard
 	await desk.keyboard.type('é!');
 	await prompt('한言語é!');
 });
+
+/** What of the terminal is visible: rows, the row of the cursor among them, and the bars around it. */
+const visible = (page) => page.evaluate(() => {
+	const { buffer: { active }, dimensions: { css: { cell } } } = window.ringside.terminal;
+	const mount = document.querySelector('.mount').getBoundingClientRect();
+	const screen = document.querySelector('.xterm-screen').getBoundingClientRect();
+	const shown = (name) => document.querySelector(name)?.checkVisibility() ?? false;
+	return {
+		rows: Math.min(mount.height, screen.bottom - mount.top) / cell.height,
+		cursor: (screen.top - mount.top + (active.cursorY + 1) * cell.height) / cell.height,
+		bars: ['.top-bar', '.status-bar', '.sidebar-open'].filter(shown),
+		keys: document.querySelector('.key-bar').getBoundingClientRect().height,
+		inside: document.querySelector('.key-bar').getBoundingClientRect().bottom <= window.innerHeight + 0.5,
+	};
+});
+
+scenario('the on-screen keyboard leaves eight rows of the terminal, with the cursor', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main', cols: 80, rows: 24 });
+	await server.client({ sessionId: 'main', cols: 80, rows: 24 }).connect();
+	const { page } = await phone(server);
+	const size = async (width, height) => {
+		await page.setViewportSize({ width, height });
+		await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
+	};
+	await shot(page, 'portrait');
+	await page.getByTestId('terminal').tap();
+	await size(390, 500);
+	let now = await visible(page);
+	assert.ok(now.rows >= 20 && now.inside, JSON.stringify(now));
+	assert.deepEqual(now.bars, ['.top-bar']);
+	await shot(page, 'portrait-keyboard');
+	await page.evaluate(() => document.activeElement.blur());
+	await size(844, 390);
+	await shot(page, 'landscape');
+	assert.deepEqual((await visible(page)).bars, ['.top-bar', '.status-bar']);
+	await page.getByTestId('terminal').tap();
+	// The prompt is at the top of the screen, at its end, and in a program where the program puts it.
+	for (const [what, before] of [['top', 'clear'], ['end', 'seq 100'], ['in the middle', "clear; printf '\\e[12;70H'"]]) {
+		await size(844, 390);
+		await server.api.input('main', `${before}\r`);
+		await server.untilPrompt('main');
+		for (const height of [190, 135]) {
+			await size(844, height);
+			await page.keyboard.type('x');
+			await until(() => `${what}, ${height}: ${JSON.stringify(now)}`, async () => {
+				now = await visible(page);
+				return now.rows >= 8 && now.bars.length === 0 && now.inside && now.keys <= 48 && now.cursor >= 0.99 && now.cursor <= now.rows + 0.05;
+			});
+			await page.keyboard.press('Backspace');
+			await shot(page, `landscape-keyboard-${what.replaceAll(' ', '-')}-${height}`);
+		}
+	}
+});

@@ -195,8 +195,10 @@ export class SessionView {
 		this.#history = new History(terminal, (lines) => this.connection.requestSnapshot(lines));
 		this.#history.setLimit(settings.scrollback);
 		this.#input = new Input(terminal, this.#sticky, (data, typed) => {
-			if (typed)
+			if (typed) {
 				this.#history.typed();
+				this.#sizes.followCursor();
+			}
 			if (!this.connection.send(data, typed) && typed && this.connection.state.kind !== 'closed')
 				toast('Too much input waits already: it was not kept.');
 		});

@@ -69,6 +69,11 @@ export class SizeKeeper {
 		window.clearTimeout(this.#following);
 	}
 
+	/** The user types. */
+	followCursor(): void {
+		this.#screen.followCursor();
+	}
+
 	/** The size to report when connecting; null: none. */
 	sizeToReport(): Size | null {
 		this.#reported = this.#passive ? null : this.wanted();

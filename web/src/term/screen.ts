@@ -5,12 +5,13 @@ import { SCROLLBAR_WIDTH } from './terminal';
 
 const SMALLEST_FONT = 6;
 const FONT_STEP = 0.25;
+const ROWS_MIN = 8; // visible rows on a phone, also while its keyboard is open
 const LIMIT = { least: 2, most: 1000 } as const;
 
 /**
  * Fits the terminal into the window. A session that is smaller than the window is centred. A larger one gets a smaller font,
- * not a CSS transform, so that text stays sharp and the mouse hits the right cell. Below 6 px it is panned instead. On a
- * phone only the width has to fit, and the user can zoom.
+ * not a CSS transform, so that text stays sharp and the mouse hits the right cell. Below 6 px it is panned instead, so that
+ * the cursor is visible while the user types. On a phone only the width and a few rows have to fit, and the user can zoom.
  */
 export class Screen {
 	#mount: HTMLElement;
@@ -18,15 +19,31 @@ export class Screen {
 	#fontSize: number;
 	#cell = { width: 0, height: 0 }; // at the normal font size, in CSS pixels
 
-	#byWidth: boolean;
+	#phone: boolean;
+	#height = 0; // of the window at the last layout
+	#follows = true; // pans to the cursor
 	zoom = 1; // relative to the size that fits
 
-	/** byWidth: only the width has to fit. */
-	constructor(mount: HTMLElement, terminal: Terminal, byWidth: boolean) {
-		this.#byWidth = byWidth;
+	/** phone: only the width and ROWS_MIN rows have to fit. */
+	constructor(mount: HTMLElement, terminal: Terminal, phone: boolean) {
+		this.#phone = phone;
 		this.#mount = mount;
 		this.#terminal = terminal;
 		this.#fontSize = terminal.options.fontSize ?? 14;
+		terminal.onCursorMove(() => {
+			if (this.#follows)
+				this.#panToCursor();
+		});
+		for (const type of ['touchmove', 'wheel'])
+			mount.addEventListener(type, () => {
+				this.#follows = false;
+			}, { passive: true });
+	}
+
+	/** The user types: the cursor is to be visible until the user pans. */
+	followCursor(): void {
+		this.#follows = true;
+		this.#panToCursor();
 	}
 
 	useFont({ family, size, lineHeight }: Font): void {
@@ -44,9 +61,10 @@ export class Screen {
 		const { clientWidth, clientHeight } = this.#mount;
 		if (clientWidth === 0 || clientHeight === 0 || this.#cell.width === 0)
 			return null;
+		const ratio = this.#ratioForRows();
 		return {
-			cols: clamp(Math.floor((clientWidth - SCROLLBAR_WIDTH) / this.#cell.width)),
-			rows: clamp(Math.floor(clientHeight / this.#cell.height)),
+			cols: clamp(Math.floor((clientWidth - SCROLLBAR_WIDTH) / (this.#cell.width * ratio))),
+			rows: clamp(Math.floor(clientHeight / (this.#cell.height * ratio) + 0.001)),
 		};
 	}
 
@@ -57,9 +75,9 @@ export class Screen {
 		if (wanted === null || element === undefined)
 			return;
 		const space = this.#space();
-		const ratio = mine ? 1 : Math.min(1, space.width / (cols * this.#cell.width),
-			this.#byWidth ? 1 : space.height / (rows * this.#cell.height));
-		this.#fitFont(ratio, mine ? 1 : this.zoom);
+		const ratio = mine ? this.#ratioForRows() : Math.min(1, space.width / (cols * this.#cell.width),
+			this.#phone ? this.#ratioForRows() : space.height / (rows * this.#cell.height));
+		this.#fitFont(ratio, mine);
 		const foreign = !mine && (cols !== wanted.cols || rows !== wanted.rows);
 		this.#mount.classList.toggle('letterbox', foreign);
 		const screen = this.#screenSize();
@@ -69,24 +87,49 @@ export class Screen {
 		const pan = foreign && (screen.width > clientWidth || screen.height > clientHeight);
 		const before = this.#mount.classList.contains('pan');
 		this.#mount.classList.toggle('pan', pan);
-		if (pan && !before)
-			this.#mount.scrollTop = screen.height; // show the end
+		// A phone's keyboard may have covered the cursor.
+		if ((pan && !before) || clientHeight !== this.#height)
+			this.followCursor();
+		this.#height = clientHeight;
 	}
 
-	#fitFont(ratio: number, zoom: number): void {
+	/** How much smaller the font has to be for ROWS_MIN rows on a phone. */
+	#ratioForRows(): number {
+		const ratio = this.#phone ? this.#mount.clientHeight / (ROWS_MIN * this.#cell.height) : 1;
+		return Math.min(1, Math.max(ratio, SMALLEST_FONT / this.#fontSize));
+	}
+
+	/** Pan as little as possible so that the cursor is visible. */
+	#panToCursor(): void {
+		const { baseY, viewportY, cursorX, cursorY } = this.#terminal.buffer.active;
+		const cell = this.#terminal.dimensions?.css.cell;
+		const screen = this.#terminal.element?.querySelector('.xterm-screen');
+		if (!this.#mount.classList.contains('pan') || viewportY !== baseY || cell === undefined || !screen)
+			return;
+		const mount = this.#mount, outer = mount.getBoundingClientRect(), inner = screen.getBoundingClientRect();
+		const x = inner.left - outer.left + cursorX * cell.width, y = inner.top - outer.top + cursorY * cell.height;
+		mount.scrollLeft += Math.min(x, Math.max(0, x + cell.width - mount.clientWidth));
+		mount.scrollTop += Math.min(y, Math.max(0, y + cell.height - mount.clientHeight));
+	}
+
+	#fitFont(ratio: number, mine: boolean): void {
+		const zoom = mine ? 1 : this.zoom;
 		let size = Math.floor(this.#fontSize * ratio * zoom / FONT_STEP) * FONT_STEP;
 		size = ratio === 1 && zoom === 1 ? this.#fontSize : Math.max(SMALLEST_FONT, size);
 		if (this.#terminal.options.fontSize !== size)
 			this.#terminal.options.fontSize = size;
 		// Cells are whole device pixels, so the font may still be a step too large.
-		const space = this.#space();
-		while (ratio < 1 && zoom === 1 && size > SMALLEST_FONT) {
-			const screen = this.#screenSize();
-			if (screen.width <= space.width && (this.#byWidth || screen.height <= space.height))
-				break;
+		while (ratio < 1 && zoom === 1 && size > SMALLEST_FONT && !this.#fits(mine)) {
 			size -= FONT_STEP;
 			this.#terminal.options.fontSize = size;
 		}
+	}
+
+	/** mine: the session will take the size of the window. */
+	#fits(mine: boolean): boolean {
+		const screen = this.#screenSize(), space = this.#space();
+		const rows = this.#phone ? ROWS_MIN : this.#terminal.rows;
+		return (mine || screen.width <= space.width) && screen.height / this.#terminal.rows * rows <= space.height;
 	}
 
 	#measure(): void {

@@ -22,11 +22,11 @@ export function keyBar(terminal: Terminal, sticky: Sticky, paste: () => void): H
 	const bar = h('div', {
 		class: 'key-bar', role: 'toolbar', 'aria-label': 'Terminal keys', 'data-testid': 'key-bar',
 	},
+	// In pairs: the upper and the lower key of each column. In one row, key_bar.css moves End.
 	text('Esc', '\x1b'), text('Tab', '\t'), modifier('Ctrl', 'ctrl'), modifier('Alt', 'alt'),
-	text('|', '|', 'Pipe'), text('/', '/', 'Slash'), text('-', '-', 'Minus'), text('~', '~', 'Tilde'),
-	cursor('←', 'Left'), cursor('↓', 'Down'), cursor('↑', 'Up'), cursor('→', 'Right'),
-	cursor('Home', 'Home'), cursor('End', 'End'), cursor('PgUp', 'PgUp'), cursor('PgDn', 'PgDn'),
-	text('^C', '\x03', 'Interrupt'), clickKey('Paste', paste));
+	text('^C', '\x03', 'Interrupt'), clickKey('Paste', paste), cursor('Home', 'Home'), cursor('←', 'Left'),
+	cursor('↑', 'Up'), cursor('↓', 'Down'), cursor('End', 'End'), cursor('→', 'Right'), cursor('PgUp', 'PgUp'), cursor('PgDn', 'PgDn'),
+	text('/', '/', 'Slash'), text('-', '-', 'Minus'), text('|', '|', 'Pipe'), text('~', '~', 'Tilde'));
 	sticky.onChange(() => {
 		for (const button of bar.querySelectorAll<HTMLElement>('[data-modifier]'))
 			button.setAttribute('aria-pressed', String(sticky.isHeld(button.dataset['modifier'] as Modifier)));
@@ -42,28 +42,45 @@ function clickKey(label: string, click: () => void): HTMLButtonElement {
 	}, label);
 }
 
-/** repeats: repeats while it is held. */
+/**
+ * A key that acts when it is released, because a finger that scrolls the bar presses a key first. repeats: repeats while it
+ * is held.
+ */
 function key(label: string, name: string, press: () => void, repeats = false): HTMLButtonElement {
 	let timer: number | undefined;
+	let pressed = false, repeated = false;
 	const again = () => {
+		repeated = true;
 		press();
 		timer = window.setTimeout(again, REPEAT_EVERY_MS);
 	};
-	const stop = () => window.clearTimeout(timer);
-	return h('button', {
+	const stop = () => {
+		window.clearTimeout(timer);
+		pressed = false;
+	};
+	const button = h('button', {
 		type: 'button', class: label.length > 1 ? 'key word' : 'key', 'aria-label': name,
 		// Keep the focus in the terminal, or the phone's keyboard would close.
 		pointerdown: (event: PointerEvent) => {
 			event.preventDefault();
-			press();
-			if (repeats)
+			pressed = event.button === 0;
+			repeated = false;
+			if (repeats && pressed)
 				timer = window.setTimeout(again, REPEAT_AFTER_MS);
 		},
-		pointerup: stop, pointercancel: stop, pointerleave: stop,
-		// Clicks by keyboard or screen reader only: pointers are handled by pointerdown.
+		pointerup: (event: PointerEvent) => {
+			// A finger that has moved away still sends its events here.
+			const inside = document.elementFromPoint(event.clientX, event.clientY) === button;
+			if (pressed && !repeated && inside)
+				press();
+			stop();
+		},
+		pointercancel: stop, pointerleave: stop,
+		// Clicks by keyboard or screen reader only: pointers are handled above.
 		click: (event: MouseEvent) => {
 			if (event.detail === 0)
 				press();
 		},
 	}, label);
+	return button;
 }

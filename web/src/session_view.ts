@@ -187,7 +187,7 @@ export class SessionView {
 		loadTouch({
 			terminal, mount: this.#mount, stage, paste, pasteText: (text) => this.#paster.paste(text),
 			modifierHeld: () => this.#sticky.isHeld('ctrl') || this.#sticky.isHeld('alt'),
-			commandAt: (row) => this.blocks.commandAt(row),
+			commandAt: (row) => this.blocks.commandAt(row), cover: this.blocks.header,
 		}, this.#gone.signal).catch(() => undefined); // xterm.js handles touches then
 		terminal.onTitleChange((title) => events.title(title));
 		terminal.onBell(() => this.#onBell());

@@ -89,6 +89,11 @@ export class Blocks {
 		this.#observer.observe(mount);
 	}
 
+	/** Lies over the first rows of the terminal. */
+	get header(): HTMLElement {
+		return this.#header.element;
+	}
+
 	dispose(): void {
 		this.#disposed = true;
 		this.#refreshThrottle.dispose();

@@ -22,6 +22,7 @@ export class Screen {
 	#phone: boolean;
 	#height = 0; // of the window at the last layout
 	#follows = true; // pans to the cursor
+	#touched = false; // a finger moves on it
 	zoom = 1; // relative to the size that fits
 
 	/** phone: only the width and ROWS_MIN rows have to fit. */
@@ -34,14 +35,21 @@ export class Screen {
 			if (this.#follows)
 				this.#panToCursor();
 		});
-		for (const type of ['touchmove', 'wheel'])
+		const listen = (type: 'wheel' | 'touchmove' | 'touchend' | 'touchcancel', panned: boolean, touched: boolean) =>
 			mount.addEventListener(type, () => {
-				this.#follows = false;
+				this.#follows &&= !panned;
+				this.#touched = touched;
 			}, { passive: true });
+		listen('wheel', true, false);
+		listen('touchmove', true, true);
+		listen('touchend', false, false);
+		listen('touchcancel', false, false);
 	}
 
-	/** The user types: the cursor is to be visible until the user pans. */
+	/** The user types: the cursor is to be visible until the user pans. Keys that a swipe sends do not count. */
 	followCursor(): void {
+		if (this.#touched)
+			return;
 		this.#follows = true;
 		this.#panToCursor();
 	}

@@ -5,6 +5,7 @@ const HOLD_MS = 500;
 const FRICTION = 0.95; // of the speed left after a 60th of a second
 const SLOWEST = 0.02; // pixels per millisecond
 const REST_MS = 60; // a finger that has not moved for so long does not throw the text
+const THROW_MS = 100; // its speed is that of the last so many milliseconds
 
 /** What a long press selects. */
 export interface LongPress {
@@ -31,6 +32,7 @@ export class Gestures {
 	#press: LongPress;
 	#start: Movement | null = null;
 	#last: Movement | null = null;
+	#recent: Movement[] = []; // of the last THROW_MS
 	#moved = false; // farther than a resting finger may
 	#selecting = false;
 	#stopped = false; // this touch has stopped the text, so it is not a tap
@@ -38,17 +40,20 @@ export class Gestures {
 	#coasting = 0;
 	#holding: number | undefined;
 
-	constructor(mount: HTMLElement, scroller: Scroller, press: LongPress, signal: AbortSignal) {
+	/** cover: lies over the terminal; a finger scrolls there too. */
+	constructor(mount: HTMLElement, cover: HTMLElement, scroller: Scroller, press: LongPress, signal: AbortSignal) {
 		this.#mount = mount;
 		this.#scroller = scroller;
 		this.#press = press;
-		mount.addEventListener('touchstart', (event) => this.#onStart(event), { passive: true, signal });
-		mount.addEventListener('touchmove', (event) => this.#onMove(event), { passive: false, signal });
-		mount.addEventListener('touchend', (event) => this.#onEnd(event), { passive: false, signal });
-		mount.addEventListener('touchcancel', (event) => {
-			event.stopPropagation();
-			this.#abandon();
-		}, { signal });
+		for (const element of [mount, cover]) {
+			element.addEventListener('touchstart', (event) => this.#onStart(event), { passive: true, signal });
+			element.addEventListener('touchmove', (event) => this.#onMove(event), { passive: false, signal });
+			element.addEventListener('touchend', (event) => this.#onEnd(event), { passive: false, signal });
+			element.addEventListener('touchcancel', (event) => {
+				event.stopPropagation();
+				this.#abandon();
+			}, { signal });
+		}
 		// Android's menu of a long press. xterm.js would focus its text area for it, which opens the keyboard.
 		mount.addEventListener('contextmenu', (event) => {
 			if (this.#start === null && (event as Partial<PointerEvent>).pointerType !== 'touch')
@@ -67,9 +72,9 @@ export class Gestures {
 		if (touch === undefined || event.touches.length !== 1)
 			return;
 		this.#start = this.#last = movementOf(touch, event.timeStamp);
+		this.#recent = [this.#start];
 		this.#moved = false;
-		this.#speed = { x: 0, y: 0 };
-		if (!this.#stopped)
+		if (!this.#stopped && this.#mount.contains(touch.target as Node))
 			this.#holding = window.setTimeout(() => this.#select(), HOLD_MS);
 	}
 
@@ -96,9 +101,8 @@ export class Gestures {
 			return;
 		window.clearTimeout(this.#holding);
 		const right = this.#last.clientX - touch.clientX, down = this.#last.clientY - touch.clientY;
-		const elapsed = Math.max(1, event.timeStamp - this.#last.time);
-		this.#speed = { x: 0.6 * this.#speed.x + 0.4 * (right / elapsed), y: 0.6 * this.#speed.y + 0.4 * (down / elapsed) };
-		this.#last = movementOf(touch, event.timeStamp);
+		const now = this.#last = movementOf(touch, event.timeStamp);
+		this.#recent = [...this.#recent.filter(({ time }) => now.time - time <= THROW_MS), now];
 		this.#scroller.move(right, down, touch);
 	}
 
@@ -114,9 +118,18 @@ export class Gestures {
 		else if (tap && !this.#stopped)
 			this.#press.clear();
 		const thrown = this.#moved && !this.#selecting && last !== null && event.timeStamp - last.time <= REST_MS;
+		this.#speed = this.#speedOf(this.#recent);
 		this.#abandon();
 		if (thrown && this.#scroller.coasts && !matchMedia('(prefers-reduced-motion: reduce)').matches)
 			this.#coast(performance.now(), last);
+	}
+
+	/** Of the view, in pixels per millisecond. */
+	#speedOf(movements: readonly Movement[]): { x: number; y: number } {
+		const first = movements[0], last = movements.at(-1);
+		const elapsed = first === undefined || last === undefined ? 0 : last.time - first.time;
+		return first === undefined || last === undefined || elapsed <= 0 ? { x: 0, y: 0 }
+			: { x: (first.clientX - last.clientX) / elapsed, y: (first.clientY - last.clientY) / elapsed };
 	}
 
 	#coast(before: number, at: Point): void {

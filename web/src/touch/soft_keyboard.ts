@@ -71,6 +71,7 @@ export class SoftKeyboard {
 		listen('compositionend', (event) => this.#onCompositionEnd(event));
 		listen('focus', () => {
 			this.#blurred = this.#reserved = false;
+			this.#composing = this.#key = null;
 			this.#settle();
 		});
 		// xterm.js empties the text area then. What the keyboard finishes after that has been sent.

@@ -463,10 +463,92 @@ scenario('the on-screen keyboard leaves eight rows of the terminal, with the cur
 			await page.keyboard.type('x');
 			await until(() => `${what}, ${height}: ${JSON.stringify(now)}`, async () => {
 				now = await visible(page);
-				return now.rows >= 8 && now.bars.length === 0 && now.inside && now.keys <= 48 && now.cursor >= 0.99 && now.cursor <= now.rows + 0.05;
+				return now.rows >= 8 && now.bars.length === 0 && now.inside && now.keys <= 48 && now.cursor > 0.9 && now.cursor <= now.rows + 0.05;
 			});
 			await page.keyboard.press('Backspace');
 			await shot(page, `landscape-keyboard-${what.replaceAll(' ', '-')}-${height}`);
 		}
 	}
+});
+
+/** Visible targets of fingers that are smaller than 44 by 44 pixels. */
+const tooSmall = (page) => page.evaluate(() => {
+	const modal = document.querySelector('dialog[open]') ?? document;
+	return [...modal.querySelectorAll('button, select, input, textarea, summary, [role=option], [data-testid=session-item] a, [data-testid=wall-open]')].filter((element) => {
+		if (!element.checkVisibility({ checkVisibilityCSS: true }) || element.closest('[inert]')) return false;
+		if (element.matches('.xterm-helper-textarea') || getComputedStyle(element).pointerEvents === 'none') return false;
+		const { width, height } = (element.closest('label:has([type=radio], [type=checkbox])') ?? element).getBoundingClientRect();
+		return width < 43.9 || height < 43.9;
+	}).map((element) => element.outerHTML.slice(0, 200));
+});
+
+scenario('targets of fingers are large enough', { skip, timeout: 90_000 }, async (server) => {
+	for (const id of ['main', 'other', 'gone']) await server.session({ id, cols: 80, rows: 24 });
+	await server.api.input('other', 'read -sp "Password: " x\r');
+	await server.api.input('gone', 'exit 3\r');
+	await server.api.input('main', 'false; seq 200; ls /nonexistent\r');
+	await server.client({ sessionId: 'main', cols: 80, rows: 24 }).connect();
+	const { page } = await phone(server, { url: server.loginUrl.replace('#', '?s=main#'), deviceScaleFactor: 1 });
+	const large = async (what) => {
+		assert.deepEqual(await tooSmall(page), [], what);
+		assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `${what} is wider than the phone`);
+		await shot(page, `targets-${what.replaceAll(' ', '-')}`);
+	};
+	const at = (testId) => page.getByTestId(testId).first();
+	const close = async (testId) => {
+		await page.keyboard.press('Escape');
+		await at(testId).waitFor({ state: 'hidden' });
+	};
+	const fromPalette = async (name, testId) => {
+		await page.getByRole('button', { name: /^Command palette/ }).tap();
+		await at('palette-item').waitFor();
+		await at('palette-input').fill(name);
+		await page.keyboard.press('Enter');
+		await at(testId).waitFor();
+	};
+	await at('size-badge').waitFor();
+	await large('the page');
+	await page.getByRole('button', { name: /^Sessions/ }).tap();
+	await at('inbox-secret').waitFor();
+	await large('sessions');
+	await at('new-session-as').tap();
+	await at('session-name').waitFor();
+	await large('new session');
+	await close('session-name');
+	await at('wall-button').tap();
+	await at('wall-answer').tap();
+	await at('wall-answer-form').waitFor();
+	await large('wall');
+	await at('wall-close').tap();
+	await at('share').tap();
+	await at('share-create').tap();
+	await at('share-revoke').waitFor();
+	await large('share');
+	await close('share-dialog');
+	await fromPalette('settings', 'settings');
+	await large('settings');
+	await close('settings');
+	await page.getByRole('button', { name: /^Search/ }).tap();
+	await at('search-input').fill('[');
+	await large('search');
+	await close('search');
+	await page.evaluate(() => window.ringside.terminal.scrollLines(-30));
+	await at('block-header').waitFor();
+	await page.getByTestId('block').first().dispatchEvent('click');
+	await at('block-card').waitFor();
+	await large('command');
+	await fromPalette('commands of all', 'panel-row');
+	await large('commands');
+	await server.api.call('POST', '/api/session/main/lease', { owner: 'agent', ttlMs: 60_000 });
+	await page.getByTestId('blocks-panel').getByRole('button', { name: 'Close' }).tap();
+	await at('lease-take').waitFor();
+	for (const [width, height] of [[844, 390], [768, 1024], [320, 568]]) {
+		await page.setViewportSize({ width, height });
+		await large(`${width} by ${height}`);
+	}
+	await page.goto('about:blank');
+	await page.context().clearCookies();
+	await page.goto(server.base);
+	await at('sign-in').waitFor();
+	await large('sign in');
 });

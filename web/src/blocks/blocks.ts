@@ -194,7 +194,7 @@ export class Blocks {
 	}
 
 	#draw(): void {
-		const { terminal, stage } = this.#options;
+		const { terminal, stage, mount } = this.#options;
 		const { active } = terminal.buffer;
 		const screen = terminal.element?.querySelector('.xterm-screen');
 		const full = active.type === 'alternate' || screen === null || screen === undefined;
@@ -205,10 +205,11 @@ export class Blocks {
 			return;
 		}
 		const outer = stage.getBoundingClientRect();
-		const inner = screen.getBoundingClientRect();
-		this.#gutter.frame(inner.left - outer.left, inner.top - outer.top, inner.width, inner.height);
+		const inner = screen.getBoundingClientRect(), visible = mount.getBoundingClientRect();
+		const above = Math.max(0, visible.top - inner.top), below = Math.max(0, inner.bottom - visible.bottom);
+		this.#gutter.frame(inner.left - outer.left, inner.top - outer.top, inner.width, inner.height, { above, below });
 		this.#gutter.draw(segmentsOf(this.placed, { top: active.viewportY, rows: terminal.rows }), inner.height / terminal.rows);
-		this.#header.frame(inner.left - outer.left, inner.top - outer.top, inner.width, inner.height / terminal.rows);
+		this.#header.frame(inner.left - outer.left, inner.top - outer.top + above, inner.width, inner.height / terminal.rows);
 		this.#header.show(this.#head());
 		this.#ticks.update(this.placed, (offset) => this.#marks.markerAt(offset));
 		this.#scrollToTarget();

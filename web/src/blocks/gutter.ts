@@ -29,8 +29,12 @@ export class Gutter {
 		this.#events = events;
 	}
 
-	/** left, top: position of the terminal's first cell in the stage. */
-	frame(left: number, top: number, width: number, height: number): void {
+	/**
+	 * left, top: position of the terminal's first cell in the stage. above, below: pixels of it that are not visible, because
+	 * it is larger than the window.
+	 */
+	frame(left: number, top: number, width: number, height: number, { above, below }: { above: number; below: number }): void {
+		this.element.style.clipPath = this.codes.style.clipPath = `inset(${above}px 0 ${below}px)`;
 		const stripWidth = Math.max(3, Math.min(6, left - 2));
 		Object.assign(this.element.style, {
 			left: `${Math.max(0, left - stripWidth - 2)}px`, top: `${top}px`, width: `${stripWidth}px`, height: `${height}px`,

@@ -32,7 +32,7 @@ export class StatusBar {
 				type: 'button', class: 'icon-button small in-palette', 'aria-label': 'Settings', title: 'Settings', 'aria-haspopup': 'dialog',
 				'data-testid': 'open-settings', click: openSettings,
 			}, icon('settings')), h('button', {
-				type: 'button', class: 'icon-button small', 'aria-label': 'Keyboard shortcuts',
+				type: 'button', class: 'icon-button small in-palette', 'aria-label': 'Keyboard shortcuts',
 				title: 'Keyboard shortcuts', click: showShortcuts,
 			}, icon('keyboard')));
 		keepFocusOutside(this.element);

@@ -15,7 +15,8 @@ export interface Place {
 	readonly height: number;
 }
 
-export const HEAD_HEIGHT = 30; // of a tile, as in wall.css
+/** Of a tile, as in wall.css and targets.css. */
+export const HEAD_HEIGHT = globalThis.matchMedia?.('(pointer: coarse)').matches ? 44 : 30;
 const GAP = 10;
 const MARGIN = 12;
 const TILE_MIN = 250;

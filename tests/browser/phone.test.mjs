@@ -552,3 +552,43 @@ scenario('targets of fingers are large enough', { skip, timeout: 90_000 }, async
 	await at('sign-in').waitFor();
 	await large('sign in');
 });
+
+scenario('a phone shrinks no session for others, and begins new ones in its own size', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main', cols: 132, rows: 40 });
+	const size = async (id) => {
+		const { cols, rows } = await server.api.get(id);
+		return `${cols}x${rows}`;
+	};
+	const desk = await server.client({ sessionId: 'main', cols: 132, rows: 40 }).connect();
+	const { page } = await phone(server);
+	await page.getByTestId('terminal').tap();
+	await page.setViewportSize({ width: 390, height: 500 });
+	await page.keyboard.type('stty size');
+	await page.keyboard.press('Enter');
+	await shows(page, /^40 132$/m);
+	await page.setViewportSize({ width: 390, height: 844 });
+	await page.getByTestId('size-badge').filter({ hasText: '132×40' }).waitFor();
+	await desk.close();
+	await page.getByTestId('size-badge').filter({ hasText: 'Session size' }).waitFor();
+	await page.keyboard.type('stty size; echo al""one');
+	await page.keyboard.press('Enter');
+	await shows(page, /^40 132\nalone$/m);
+	assert.equal(await size('main'), '132x40');
+	// The user may ask for it.
+	await page.getByTestId('size-badge').getByRole('button').tap();
+	await until('the size of the phone', async () => Number.parseInt(await size('main'), 10) < 60);
+	// A new session has no other client.
+	await page.setViewportSize({ width: 390, height: 844 });
+	await page.reload();
+	await until('the page', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'));
+	await page.getByRole('button', { name: /^Sessions/ }).tap();
+	await page.getByTestId('new-session').tap();
+	const made = await until('the new session', async () => (await server.api.list()).sessions.find(({ id }) => id !== 'main'));
+	const [cols, rows] = (await size(made.id)).split('x').map(Number);
+	assert.ok(cols > 30 && cols < 60 && rows > 25, `${cols}x${rows}`);
+	await until('the font', () => page.evaluate((width) => window.ringside.terminal?.cols === width && window.ringside.terminal.options.fontSize >= 12, cols));
+	await page.getByTestId('size-badge').waitFor({ state: 'hidden' });
+	await shot(page, 'new');
+	await server.client({ sessionId: made.id, cols: 100, rows: 30 }).connect();
+	await until('the size of the other', async () => await size(made.id) === '100x30');
+});

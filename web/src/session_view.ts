@@ -218,7 +218,7 @@ export class SessionView {
 
 	/** The size of a new session that is created from this window. */
 	wantedSize(): Size | null {
-		return this.#sizes.sizeForNew();
+		return this.#sizes.wanted();
 	}
 
 	/** Show the text of the terminal to read and select. Also fetches the whole history, for the next time. */
@@ -286,7 +286,7 @@ export class SessionView {
 
 	/** Connect. The renderer is ready, so the size of cells is known. */
 	#connect(): void {
-		const size = this.#sizes.sizeForNew();
+		const size = this.#sizes.sizeToReport();
 		if (size !== null)
 			this.terminal.resize(size.cols, size.rows);
 		this.connection.start();

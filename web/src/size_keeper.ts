@@ -80,11 +80,7 @@ export class SizeKeeper {
 		return this.#reported;
 	}
 
-	/** The size of a new session that is created from this window; null: any. */
-	sizeForNew(): Size | null {
-		return this.#passive ? null : this.wanted();
-	}
-
+	/** The size that fits this window; also that of a new session, of which it is the only one. */
 	wanted(): Size | null {
 		return this.#screen.wanted();
 	}

@@ -591,4 +591,13 @@ scenario('a phone shrinks no session for others, and begins new ones in its own 
 	await shot(page, 'new');
 	await server.client({ sessionId: made.id, cols: 100, rows: 30 }).connect();
 	await until('the size of the other', async () => await size(made.id) === '100x30');
+	// A guest that may only watch has no keys and nothing to paste into.
+	const { path: fragment } = await server.api.link('main', 'viewer');
+	const guest = await phone(server, { url: `${server.base}${fragment}` });
+	await guest.down(await placeOf(guest.page, 'alone'));
+	await until('the word', () => guest.page.evaluate(() => window.ringside.terminal.getSelection() !== ''));
+	await guest.up();
+	await guest.page.getByTestId('touch-menu').waitFor();
+	assert.deepEqual(await guest.page.getByTestId('touch-menu').getByRole('button').allInnerTexts(), ['Copy', 'Select all', 'Command']);
+	assert.equal(await guest.page.getByTestId('key-bar').count(), 0);
 });

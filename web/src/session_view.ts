@@ -112,8 +112,7 @@ export class SessionView {
 	#input: Input;
 	#sticky = new Sticky();
 	#keyBar: HTMLElement | null;
-	#gone = new AbortController();
-	#removeListeners: () => void;
+	#gone = new AbortController(); // removes listeners
 	#clientId: Client['id'] | null = null; // given by the server, another one for each connection
 	#exitShown = false;
 	#epoch: AttachedMessage['epoch'] | null = null;
@@ -203,7 +202,7 @@ export class SessionView {
 				toast('Too much input waits already: it was not kept.');
 		});
 		this.connection = this.#newConnection();
-		this.#removeListeners = this.#addListeners();
+		this.#addListeners();
 		// Output comes when cells have their final size: the session takes it.
 		void Promise.all([useGpu(terminal, () => this.#sizes.refit()), settings.fontSettled]).then(() => this.#connect());
 		// On a phone the focus would open the keyboard over the terminal.
@@ -271,7 +270,6 @@ export class SessionView {
 	dispose(): void {
 		this.#disposed = true;
 		this.#gone.abort();
-		this.#removeListeners();
 		this.#sizes.dispose();
 		this.connection.stop();
 		this.search.dispose();
@@ -505,15 +503,14 @@ export class SessionView {
 			void copyText(text, 'A program in the session has copied text.');
 	}
 
-	/** Returns a function that removes the listeners. */
-	#addListeners(): () => void {
-		const { theme, settings, role } = this.#options;
+	#addListeners(): void {
+		const { theme, settings, role } = this.#options, { signal } = this.#gone;
 		const nudge = () => {
 			if (document.visibilityState === 'visible')
 				this.connection.nudge();
 		};
-		window.addEventListener('online', nudge);
-		document.addEventListener('visibilitychange', nudge);
+		window.addEventListener('online', nudge, { signal });
+		document.addEventListener('visibilitychange', nudge, { signal });
 		const stopTheme = theme.onChange(() => {
 			this.terminal.options.theme = theme.terminal;
 			this.connection.sendTheme(themeMessage(theme.terminal));
@@ -526,12 +523,7 @@ export class SessionView {
 			this.#sizes.useFont({ family: settings.fontFamily, size: settings.fontSize, lineHeight: settings.lineHeight });
 		});
 		const stopCopying = copyOnSelect(this.terminal, this.#mount, () => settings.values.selection === 'copy');
-		return () => {
-			stopCopying();
-			stopSettings();
-			window.removeEventListener('online', nudge);
-			document.removeEventListener('visibilitychange', nudge);
-			stopTheme();
-		};
+		for (const stop of [stopCopying, stopSettings, stopTheme])
+			signal.addEventListener('abort', stop);
 	}
 }

@@ -8,7 +8,7 @@ export interface MenuActions {
 	selectAll(): void;
 	/** null: this page may only watch. */
 	readonly paste: (() => void) | null;
-	/** Show the details of the command whose text this is. */
+	/** Show the details of the command that has printed the text. */
 	command(): void;
 }
 

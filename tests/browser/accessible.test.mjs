@@ -10,7 +10,7 @@ import { launch, open as openPage, skip } from './lib/browser.mjs';
 
 async function open(server, options = {}) {
 	// The page's own policy would block axe.
-	const context = await (await launch(server)).newContext({ viewport: { width: 1000, height: 600 }, reducedMotion: 'reduce', bypassCSP: true, ...options });
+	const context = await (await launch(server)).newContext({ viewport: { width: 1000, height: 600 }, bypassCSP: true, ...options });
 	return openPage(context, server.loginUrl);
 }
 

@@ -11,7 +11,7 @@ const at = (server, query) => `${server.base}/?${query}${fragment(server)}`;
 const row = (page, id) => page.getByTestId('session-item').and(page.locator(`[data-session-id="${id}"]`));
 const query = (page) => new URL(page.url()).searchParams;
 const newContext = async (server, options = {}) =>
-	(await launch(server)).newContext({ reducedMotion: 'reduce', viewport: { width: 1200, height: 700 }, ...options });
+	(await launch(server)).newContext({ viewport: { width: 1200, height: 700 }, ...options });
 const live = (page) => until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
 
 scenario('the end of a command is reported in whichever session is in front', { skip, timeout: 90_000 }, async (server) => {

@@ -41,7 +41,7 @@ async function begin(server) {
 	mkdirSync(dir);
 	await server.session({ id: 'main', cwd: dir });
 	const browser = await launch(server);
-	const context = await browser.newContext({ viewport: { width: 1000, height: 560 }, reducedMotion: 'reduce' });
+	const context = await browser.newContext({ viewport: { width: 1000, height: 560 } });
 	return { dir, browser, context, page: await open(context, server.loginUrl) };
 }
 

@@ -12,7 +12,7 @@ import { launch, open, skip } from './lib/browser.mjs';
 scenario('a password is typed into its card, and unseen notifications are shown', { skip, timeout: 120_000 }, async (server) => {
 	for (const id of ['front', 'asks', 'robots']) await server.session({ id });
 	const browser = await launch(server);
-	const context = await browser.newContext({ colorScheme: 'light', reducedMotion: 'reduce' });
+	const context = await browser.newContext({ colorScheme: 'light' });
 	await context.addInitScript(() => {
 		window.asked = 0;
 		Notification.requestPermission = async () => { window.asked += 1; return 'denied'; };
@@ -64,7 +64,7 @@ scenario('a link for a secret shows its card and no terminal', { skip, timeout: 
 	};
 	const browser = await launch(server);
 	const visit = async (url, options = {}) => {
-		const context = await browser.newContext({ colorScheme: 'light', reducedMotion: 'reduce', bypassCSP: true, ...options });
+		const context = await browser.newContext({ colorScheme: 'light', bypassCSP: true, ...options });
 		const page = await context.newPage();
 		page.setDefaultTimeout(60_000);
 		await page.goto(url);

@@ -40,7 +40,7 @@ const picture = (page) => page.locator('link[rel=icon]').getAttribute('href');
 scenario('rows, title and icon show the states of sessions, in all pages and after a restart', { skip, timeout: 120_000 }, async (server) => {
 	for (const id of ['front', 'works', 'fails', 'asks', 'hostile']) await server.session({ id });
 	const browser = await launch(server);
-	const context = await browser.newContext({ colorScheme: 'light', reducedMotion: 'reduce' });
+	const context = await browser.newContext({ colorScheme: 'light' });
 	const one = await open(context, `${server.base}/?s=front${server.loginUrl.slice(server.loginUrl.indexOf('#'))}`);
 	const other = await open(context, `${server.base}/?s=front`);
 	for (const id of ['front', 'works', 'fails', 'asks', 'hostile']) await rowShows(one, id, 'idle', /idle$/);

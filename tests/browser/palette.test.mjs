@@ -21,7 +21,7 @@ scenario('sessions, actions and commands are found by a few letters', { skip, ti
 	for (const n of [6, 7, 8]) await server.api.create({ id: `s${n}`, name: `work <b>${n}</b>`, argv: ['sleep', '1000'] });
 	await server.run('main', 'echo a-long-command');
 	const browser = await launch(server);
-	const context = await browser.newContext({ viewport: { width: 1000, height: 600 }, reducedMotion: 'reduce', bypassCSP: true });
+	const context = await browser.newContext({ viewport: { width: 1000, height: 600 }, bypassCSP: true });
 	const page = await open(context, server.loginUrl);
 	await page.evaluate(() => window.ringside.terminal.focus());
 	await inFront(page, 'main').catch(async () => {

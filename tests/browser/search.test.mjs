@@ -158,7 +158,7 @@ scenario('on a phone the match is visible too', { skip, args, timeout: 90_000 },
 	await server.run('main', 'for i in {1..300}; do printf "%130s need%s %d\\n" "" le $i; done');
 	const browser = await launch(server);
 	const context = await browser.newContext({
-		viewport: { width: 390, height: 700 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2, colorScheme: 'dark', bypassCSP: true, reducedMotion: 'reduce',
+		viewport: { width: 390, height: 700 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2, colorScheme: 'dark', bypassCSP: true,
 	});
 	const page = await open(context, server.loginUrl);
 	await page.getByRole('button', { name: 'Search' }).click();

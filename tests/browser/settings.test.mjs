@@ -14,7 +14,7 @@ scenario('settings apply at once, are kept, and can be reset', { skip, timeout: 
 	await server.session({ id: 'main' });
 	const browser = await launch(server);
 	const context = await browser.newContext({
-		viewport: { width: 1000, height: 600 }, colorScheme: 'light', bypassCSP: true, permissions: ['clipboard-read', 'clipboard-write'],
+		viewport: { width: 1000, height: 600 }, colorScheme: 'light', reducedMotion: 'no-preference', bypassCSP: true, permissions: ['clipboard-read', 'clipboard-write'],
 	});
 	const page = await open(context, server.loginUrl);
 	const problems = [];

@@ -5,9 +5,6 @@ import { times } from '../integration/lib/soak.mjs';
 import { until } from '../integration/lib/until.mjs';
 import { launch, skip } from './lib/browser.mjs';
 
-// WebGL rendered by the CPU.
-const flags = ['--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-quic', '--no-first-run',
-	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const SWITCHES = times(10, 120);
 
 /* Contexts that are neither lost nor collected count towards the browser's limit of sixteen. */
@@ -26,7 +23,7 @@ const countContexts = (page) => page.addInitScript(() => {
 scenario('switching sessions leaks no GPU contexts and no elements', { skip, timeout: 180_000 }, async (server) => {
 	await server.session({ id: 'one' });
 	await server.session({ id: 'two' });
-	const page = await (await launch(server, { flags })).newPage();
+	const page = await (await launch(server, { webgl: true })).newPage({ reducedMotion: 'no-preference' });
 	page.setDefaultTimeout(15_000 * slowness);
 	const logged = [];
 	page.on('console', (message) => logged.push(`${message.type()}: ${message.text()}`));
@@ -59,7 +56,7 @@ scenario('switching sessions leaks no GPU contexts and no elements', { skip, tim
 		return after.contexts === 1 && after.nodes <= before.nodes * 1.2 && after.jsEventListeners <= before.jsEventListeners * 1.2;
 	}, { timeout: 20_000 });
 	if (process.env.SHOTS) console.log(JSON.stringify({ before, after }));
-	assert.deepEqual(logged.filter((text) => /WebGL|^error|exception/i.test(text)), []);
+	assert.deepEqual(logged.filter((text) => /WebGL|^error|exception/i.test(text) && !text.includes('GPU stall due to ReadPixels')), []);
 });
 
 scenario('a lost GPU context is replaced before the next frame', { skip, timeout: 90_000 }, async (server) => {

@@ -17,7 +17,7 @@ const printed = (server, id, text) => until(`${text} in ${id}`, async () => Stri
 
 scenario('terminals side by side are selected on the wall, in the address, and can be typed into and closed', { skip, timeout: 120_000 }, async (server) => {
 	for (const id of ['one', 'two', 'three', 'four']) await server.api.create({ id });
-	const context = await (await launch(server)).newContext({ colorScheme: 'dark', reducedMotion: 'reduce', bypassCSP: true, viewport: { width: 1400, height: 800 } });
+	const context = await (await launch(server)).newContext({ colorScheme: 'dark', bypassCSP: true, viewport: { width: 1400, height: 800 } });
 	const page = await open(context, `${server.base}/?s=one${server.loginUrl.slice(server.loginUrl.indexOf('#'))}`);
 	const errors = [];
 	page.on('pageerror', (error) => errors.push(String(error)));

@@ -56,7 +56,7 @@ scenario('the wall is live and ordered, has actions and keys, survives a restart
 	await server.api.input('e-secret', 'read -s word; echo "${#word} characters"\r');
 	const { cols, rows } = await server.api.get('a-quiet');
 	const browser = await launch(server);
-	const context = await browser.newContext({ colorScheme: 'dark', reducedMotion: 'reduce', bypassCSP: true, viewport: { width: 1200, height: 700 } });
+	const context = await browser.newContext({ colorScheme: 'dark', bypassCSP: true, viewport: { width: 1200, height: 700 } });
 	await context.grantPermissions(['clipboard-read', 'clipboard-write']);
 	const errors = [];
 	const page = await openWall(context, server);
@@ -126,7 +126,7 @@ scenario('with many sessions only visible ones are fetched, a phone has one colu
 	const last = ids.at(-1);
 	await Promise.all(ids.map((id) => server.api.create({ id, shell: '/bin/sh' })));
 	const browser = await launch(server);
-	const context = await browser.newContext({ viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true, reducedMotion: 'reduce' });
+	const context = await browser.newContext({ viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
 	await context.addInitScript(() => {
 		window.asked = new Set();
 		const { send } = WebSocket.prototype;

@@ -7,8 +7,10 @@ import { slowness } from '../../integration/lib/server.mjs';
 import { until } from '../../integration/lib/until.mjs';
 
 const executablePath = process.env.CHROMIUM ?? ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync) ?? '';
-const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+const args = ['--headless', '--no-sandbox', '--disable-gpu', '--in-process-gpu', '--disable-quic', '--no-first-run',
 	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
+// The processor renders WebGL, which takes a quarter of a test's time. Without it terminals draw with DOM elements.
+const withoutWebgl = ['--disable-3d-apis'];
 
 /** The reason to skip, or false. */
 export const skip = existsSync(executablePath) ? false : `no Chromium ${executablePath} (set CHROMIUM)`;
@@ -17,14 +19,15 @@ let running; // shared by a file's scenarios: starting a browser takes as long a
 after(() => running?.then((browser) => browser.close(), () => {}));
 
 /**
- * Returns functions that open contexts and pages for a server, which close with it. Only the browser is shared. flags:
- * the browser's; they must be the same in a whole file.
+ * Returns functions that open contexts and pages for a server, which close with it. Only the browser is shared, so the options
+ * must be the same in a whole file. webgl: it has WebGL. more: more flags. Contexts are those of users who want reduced motion,
+ * unless their options say otherwise: each frame of an animation takes time.
  */
-export async function launch(server, { flags = args, more = [] } = {}) {
-	if (!(await running?.catch(() => undefined))?.isConnected()) running = chromium.launch({ executablePath, args: [...flags, ...more] });
+export async function launch(server, { webgl = false, more = [] } = {}) {
+	if (!(await running?.catch(() => undefined))?.isConnected()) running = chromium.launch({ executablePath, args: [...args, ...webgl ? [] : withoutWebgl, ...more] });
 	const browser = await running;
 	const newContext = async (options) => {
-		const context = await browser.newContext(options);
+		const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
 		server.clients.add({ terminate: () => context.close().catch(() => {}) });
 		return context;
 	};

@@ -1,11 +1,11 @@
-// Accessibility of the page: axe's findings, the text for screen readers, and the way to the end.
+// Accessibility of the page: axe's findings, zoom, the text for screen readers, and the way to the end.
 //
 // SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import { typeLine } from '../integration/lib/blocks.mjs';
 import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
-import { findings } from './lib/axe.mjs';
+import { COLOUR_RULES, findings } from './lib/axe.mjs';
 import { launch, open as openPage, skip } from './lib/browser.mjs';
 
 async function open(server, options = {}) {
@@ -16,8 +16,8 @@ async function open(server, options = {}) {
 
 const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
 
-async function expectNoFindings(page, what) {
-	const found = await findings(page);
+async function expectNoFindings(page, what, rules) {
+	const found = await findings(page, rules);
 	await shot(page, `accessible-${what.replaceAll(' ', '-')}`);
 	assert.deepEqual(found, [], `${what}:\n${found.join('\n')}`);
 }
@@ -94,8 +94,64 @@ scenario('commands are reachable by keys, the text of the terminal is on the pag
 	await button.waitFor({ state: 'hidden' });
 });
 
-scenario('axe finds nothing in any colour scheme, in any view, dialog or notice', { skip, timeout: 240_000 }, async (server) => {
-	for (const id of ['main', 'ended', 'asks', 'robot']) await server.session({ id });
+/** Controls of the page that are cut off or overlap another. */
+const squeezed = (page) => page.evaluate(() => {
+	// An overlay is checked alone.
+	const drawer = document.querySelector('.backdrop')?.checkVisibility() ? document.querySelector('.sidebar') : null;
+	const scope = document.querySelector('dialog[open]') ?? document.querySelector('.blocks-panel') ?? drawer ?? document;
+	const all = [...scope.querySelectorAll('button, a[href], input, select')].filter((each) => {
+		const { width, height } = each.getBoundingClientRect();
+		return width > 1 && height > 1 && each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+			&& each.closest('[inert], .xterm, .gutter') === null;
+	});
+	/** Whether the user can scroll to it. */
+	const scrolls = (each) => {
+		for (let up = each.parentElement; up !== null; up = up.parentElement)
+			if (/auto|scroll/.test(getComputedStyle(up).overflowY) && up.scrollHeight > up.clientHeight) return true;
+		return false;
+	};
+	const name = (each) => each.getAttribute('aria-label') || each.dataset.testid || each.textContent.trim().slice(0, 30);
+	const problems = [];
+	if (document.documentElement.scrollWidth > innerWidth) problems.push(`the page is ${document.documentElement.scrollWidth} wide`);
+	for (const each of scope.querySelectorAll('*')) {
+		if (each.scrollWidth > each.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(each).overflowX) && each.closest('.xterm') === null)
+			problems.push(`${each.className || each.localName} scrolls sideways`);
+	}
+	for (const [index, one] of all.entries()) {
+		const a = one.getBoundingClientRect();
+		if (!scrolls(one) && (a.left < -1 || a.top < -1 || a.right > innerWidth + 1 || a.bottom > innerHeight + 1))
+			problems.push(`${name(one)} is outside: ${[a.left, a.top, a.right, a.bottom].map(Math.round)}`);
+		if (one.matches('button') && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).textOverflow !== 'ellipsis')
+			problems.push(`${name(one)} is cut`);
+		for (const other of all.slice(index + 1)) {
+			const b = other.getBoundingClientRect();
+			const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+			if (wide > 2 && high > 2 && !one.contains(other) && !other.contains(one) && one.closest('li') === null && !scrolls(one) && !scrolls(other))
+				problems.push(`${name(one)} and ${name(other)} overlap`);
+		}
+	}
+	return problems;
+});
+
+/** Expect that all controls fit, as soon as the layout follows the size of the window. */
+async function expectFit(page, what) {
+	let found = [];
+	await until(() => `${what}:\n${found.join('\n')}`, async () => (found = await squeezed(page)).length === 0, { timeout: 5000 });
+	await shot(page, `accessible-${what.replaceAll(' ', '-')}`);
+}
+
+/** The sidebar of a narrow window. */
+async function toggleDrawer(page, open) {
+	await page.locator(open ? '#sidebar[inert]' : '#sidebar:not([inert])').waitFor({ state: 'attached' });
+	await page.keyboard.press('Control+Shift+B');
+	await page.locator(open ? '#sidebar:not([inert])' : '#sidebar[inert]').waitFor({ state: 'attached' });
+}
+
+// Zoom makes a window of fewer CSS pixels: 1280x720 at 200 %, and 1280x1024 at 400 % (WCAG 1.4.10).
+const zooms = { '200 %': { width: 640, height: 360 }, '400 %': { width: 320, height: 256 } };
+
+scenario('axe finds nothing and all controls fit, in any colour scheme and zoom, in any view, dialog or notice', { skip, timeout: 240_000 }, async (server) => {
+	for (const id of ['main', 'ended', 'asks', 'robot']) await server.session({ id, name: id === 'asks' ? 'A session with a rather long name' : undefined });
 	await server.api.input('ended', 'exit 3\r');
 	const page = await open(server, { colorScheme: 'light' });
 	const escape = async (what) => {
@@ -103,12 +159,21 @@ scenario('axe finds nothing in any colour scheme, in any view, dialog or notice'
 		await what.waitFor({ state: 'detached' });
 	};
 	const dialog = page.locator('dialog[open]');
-	const each = async (what) => {
-		for (const [name, media] of [['light', { colorScheme: 'light', forcedColors: 'none' }], ['dark', { colorScheme: 'dark', forcedColors: 'none' }],
-			['forced colours', { colorScheme: 'dark', forcedColors: 'active' }]]) {
+	const wide = page.viewportSize();
+	const each = async (what, { inSidebar } = {}) => {
+		for (const [name, media, rules] of [['dark', { colorScheme: 'dark', forcedColors: 'none' }, COLOUR_RULES],
+			['forced colours', { colorScheme: 'dark', forcedColors: 'active' }, COLOUR_RULES], ['light', { colorScheme: 'light', forcedColors: 'none' }]]) {
 			await page.emulateMedia(media);
-			await expectNoFindings(page, `${name} ${what}`);
+			await expectNoFindings(page, `${name} ${what}`, rules);
 		}
+		for (const [zoom, size] of Object.entries(zooms)) {
+			await page.setViewportSize(size);
+			if (inSidebar) await toggleDrawer(page, true);
+			await expectFit(page, `${zoom} ${what}`);
+			await expectNoFindings(page, `${zoom} ${what}`);
+			if (inSidebar) await toggleDrawer(page, false);
+		}
+		await page.setViewportSize(wide);
 	};
 	await page.locator('[data-testid=session-item][data-session-id=main] a').click();
 	await until('only session main', () => new URL(page.url()).searchParams.get('s') === 'main');
@@ -136,7 +201,7 @@ scenario('axe finds nothing in any colour scheme, in any view, dialog or notice'
 	await server.api.input('asks', 'read -s word\r');
 	await page.locator('[data-testid=inbox-item][data-kind=password]').waitFor();
 	await page.locator('[data-testid=inbox-item][data-kind=failed]').waitFor();
-	await each('inbox');
+	await each('inbox', { inSidebar: true });
 	await server.api.input('robot', 'printf "\\a"\r');
 	await page.getByTestId('session-bell').and(page.locator(':visible')).waitFor();
 	await page.getByTestId('session-failed').and(page.locator(':visible')).waitFor();
@@ -144,9 +209,7 @@ scenario('axe finds nothing in any colour scheme, in any view, dialog or notice'
 	await page.keyboard.press('/');
 	await page.keyboard.type('o');
 	await until('the filter', async () => /^\d of 4$/.test(await page.getByTestId('session-count').innerText()));
-	await each('list');
-	await page.keyboard.press('Escape');
-	await page.keyboard.press('Escape');
+	await each('list', { inSidebar: true });
 	await page.keyboard.press('Control+Shift+E');
 	await page.getByTestId('panel-row').first().waitFor();
 	await each('panel');
@@ -172,72 +235,4 @@ scenario('axe finds nothing in any colour scheme, in any view, dialog or notice'
 	await page.getByRole('button', { name: 'Sign out' }).click();
 	await page.getByTestId('sign-in').waitFor();
 	await each('sign in');
-});
-
-/** Controls of the page that are cut off or overlap another. */
-const squeezed = (page) => page.evaluate(() => {
-	// An overlay is checked alone.
-	const scope = document.querySelector('dialog[open]') ?? document.querySelector('.blocks-panel') ?? document;
-	const all = [...scope.querySelectorAll('button, a[href], input, select')].filter((each) => {
-		const { width, height } = each.getBoundingClientRect();
-		return width > 1 && height > 1 && each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
-			&& each.closest('[inert], .xterm, .gutter') === null;
-	});
-	/** Whether the user can scroll to it. */
-	const scrolls = (each) => {
-		for (let up = each.parentElement; up !== null; up = up.parentElement)
-			if (/auto|scroll/.test(getComputedStyle(up).overflowY) && up.scrollHeight > up.clientHeight) return true;
-		return false;
-	};
-	const name = (each) => each.getAttribute('aria-label') || each.dataset.testid || each.textContent.trim().slice(0, 30);
-	const problems = [];
-	if (document.documentElement.scrollWidth > innerWidth) problems.push(`the page is ${document.documentElement.scrollWidth} wide`);
-	for (const [index, one] of all.entries()) {
-		const a = one.getBoundingClientRect();
-		if (!scrolls(one) && (a.left < -1 || a.top < -1 || a.right > innerWidth + 1 || a.bottom > innerHeight + 1))
-			problems.push(`${name(one)} is outside: ${[a.left, a.top, a.right, a.bottom].map(Math.round)}`);
-		if (one.matches('button') && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).textOverflow !== 'ellipsis')
-			problems.push(`${name(one)} is cut`);
-		for (const other of all.slice(index + 1)) {
-			const b = other.getBoundingClientRect();
-			const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-			if (wide > 2 && high > 2 && !one.contains(other) && !other.contains(one) && one.closest('li') === null && !scrolls(one) && !scrolls(other))
-				problems.push(`${name(one)} and ${name(other)} overlap`);
-		}
-	}
-	return problems;
-});
-
-// At 200 % a window has half as many CSS pixels in both directions.
-scenario('at 200 % no control overlaps another or is cut off', { skip, timeout: 120_000 }, async (server) => {
-	await server.session({ id: 'main' });
-	await server.session({ id: 'asks', name: 'A session with a rather long name' });
-	const page = await open(server, { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2, colorScheme: 'light' });
-	const fits = async (what) => {
-		const found = await squeezed(page);
-		await shot(page, `zoom-${what.replaceAll(' ', '-')}`);
-		assert.deepEqual(found, [], `${what}:\n${found.join('\n')}`);
-	};
-	const escape = async () => {
-		await page.keyboard.press('Escape');
-		await page.locator('dialog[open]').waitFor({ state: 'detached' });
-	};
-	await fits('main');
-	await page.getByTestId('share').click();
-	await page.locator('dialog[open]').waitFor();
-	await fits('share');
-	await escape();
-	await page.getByTestId('open-settings').click();
-	await page.locator('dialog[open]').waitFor();
-	await fits('settings');
-	await escape();
-	await page.keyboard.press('Control+Shift+E');
-	await page.getByTestId('blocks-panel').waitFor();
-	await fits('panel');
-	await page.keyboard.press('Control+Shift+E');
-	await page.keyboard.press('Control+Shift+B');
-	await until('the drawer', () => page.evaluate(() => document.documentElement.classList.contains('sidebar-open')));
-	await page.getByRole('button', { name: 'Sign out' }).click();
-	await page.getByTestId('sign-in').waitFor();
-	await fits('sign in');
 });

@@ -23,6 +23,7 @@ cat >"$dir/source/meson.build" <<-'END'
 	endforeach
 	test('kills', bash, args: ['-c', 'kill -KILL $PPID'], suite: 'dying')
 	test('untidy', bash, args: ['-c', 'touch "$TMPDIR/file"; setsid sleep 1000 >/dev/null 2>&1 &'], suite: 'untidy')
+	test('memory', bash, args: ['-c', '[ "$(stat -f -c %T "$TMPDIR")" = tmpfs ]'], suite: 'memory')
 	test('alone', bash, args: ['-c', 'touch tried; [ -e over ]'], suite: 'beside', workdir: meson.current_build_dir())
 	test('hangs', bash, args: ['-c', '[ -e again ] || { touch again; echo "this far"; sleep 1000 & wait; }'], suite: 'hanging',
 		workdir: meson.current_build_dir(), timeout: 4)
@@ -74,6 +75,19 @@ suites=(untidy)
 expect 0 'passed 1' 'skipped 0' "left file the file"
 [ -z "$(ls -A "$dir/tmp")" ] || fail "the leftover file still exists"
 grep -q '^left process [0-9]* S (sleeping) in .*: sleep 1000$' "$dir/results.raw" || fail "the leftover process is not reported"
+
+# Without $TMPDIR files are in memory, if that is possible.
+if [ "$(id -u)" -eq 0 ] && unshare -m true && [ "$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)" -ge 5000000 ]; then
+	unset TMPDIR
+	suites=(memory)
+	expect 0 'passed 1' 'skipped 0'
+	suites=(untidy)
+	expect 0 'passed 1' 'skipped 0' "left file the file"
+	if grep ringside-tests /proc/mounts; then
+		fail "its files are still mounted"
+	fi
+	export TMPDIR=$dir/tmp
+fi
 
 suites=(hanging)
 expect 0 'passed 1' 'skipped 0' "flaky hanging/hangs $logs/hanging-hangs.log"

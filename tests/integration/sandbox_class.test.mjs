@@ -12,7 +12,8 @@ import { tidy, together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const kept = ['sandbox-box']; // the sandbox's default session
-const shared = together({}, { keep: kept });
+// Keepalives would start a stream that does not start by itself.
+const shared = together({ args: ['--ping-interval', '600'] }, { keep: kept });
 
 /**
  * A test over each transport. fresh: with a new default session. only: over this transport alone, unless ./test --all runs.

@@ -109,11 +109,13 @@ static void count(struct job *j)
 
 void job_stream_events(struct job *j)
 {
+	struct jobs *all = j->all;
 	struct rpc_call *c = j->call;
 	const struct rpc_source source = {.next = next_event, .closed = on_flow_closed, .user = j};
 	count(j);
 	j->call = NULL;
 	rpc_call_stream(c, &source, NULL, NULL, &j->flow);
+	all->due(all->user);
 }
 
 void job_stream_download(struct job *j)

@@ -1,7 +1,7 @@
 /*
- * The effect of marks, records and execs on the blocks. A block starts with a start mark, is done with its end mark (or
+ * The effect of marks and execs on the blocks. A block starts with a start mark, is done with its end mark (or
  * the next start mark), and is settled by the record of its prompt, or when that does not come in time. A block for which
- * memory is short is left out. See list.c for the list, journal.c for the journal and log.c for the file.
+ * memory is short is left out. See records.c for records, list.c for the list, journal.c for the journal and log.c for the file.
  */
 #include "shell/block/blocks.h"
 
@@ -20,7 +20,7 @@
 /* Bytes of the ring that are searched for the blocks of an adopted session. */
 #define PAST_MAX ((size_t)16 << 20)
 
-static void finish_block(struct block *block, uint64_t end, bool exact, uint64_t at_ms)
+void block_finish(struct block *block, uint64_t end, bool exact, uint64_t at_ms)
 {
 	block->done = true;
 	block->tentative = false;
@@ -89,7 +89,7 @@ static void finish_unmarked(struct blocks *b, struct block *last, const struct m
 		blocks_drop(b, last);
 		return;
 	}
-	finish_block(last, mark->start, false, 0);
+	block_finish(last, mark->start, false, 0);
 	last->has_record = true;
 	blocks_settle(b, last, mark->start);
 }
@@ -109,11 +109,7 @@ static bool is_late_mark(
 	return !later && (over || !b->has_prompt);
 }
 
-/*
- * Whether a line that began at began_us is over because a later prompt has been reported. A prompt later than now_ms
- * proves nothing: the wall clock was set back. now_ms: the wall clock; 0: not checked, for the past.
- */
-static bool is_over(const struct blocks *b, uint64_t began_us, uint64_t now_ms)
+bool blocks_line_is_over(const struct blocks *b, uint64_t began_us, uint64_t now_ms)
 {
 	bool clock_was_set_back = now_ms > 0 && b->prompt_us / 1000 > now_ms;
 	return began_us > 0 && began_us < b->prompt_us && !clock_was_set_back;
@@ -122,7 +118,7 @@ static bool is_over(const struct blocks *b, uint64_t began_us, uint64_t now_ms)
 /* The start mark came after the prompt that ended the line: end the block, with no output. */
 static void finish_late(struct blocks *b, struct block *block)
 {
-	finish_block(block, block->start, false, b->prompt_us / 1000);
+	block_finish(block, block->start, false, b->prompt_us / 1000);
 	block->has_record = true;
 	blocks_settle(b, block, block->start);
 }
@@ -131,7 +127,7 @@ static void begin_block(
 	struct blocks *b, const struct mark *mark, uint64_t now_ms, bool exec_is_starting)
 {
 	struct block *last = block_last(b);
-	bool over = is_over(b, mark->time_us, now_ms);
+	bool over = blocks_line_is_over(b, mark->time_us, now_ms);
 	/* Ignore marks that were read before, and late ones of the line that calls the script of an exec. */
 	if ((last && last->start >= mark->end) || is_late_mark(b, last, mark, over))
 		return;
@@ -168,7 +164,7 @@ static void replace_status(
 	block->suspect = true;
 	block->status = mark->status;
 	block->ended_ms = 0;
-	finish_block(block, mark->start, false, now_ms);
+	block_finish(block, mark->start, false, now_ms);
 }
 
 static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms)
@@ -188,7 +184,7 @@ static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_
 	if (mark->status >= 0)
 		block->status = mark->status;
 	block->end_mark = mark->end;
-	finish_block(block, mark->start, block->exec[0] || !b->redirected, now_ms);
+	block_finish(block, mark->start, block->exec[0] || !b->redirected, now_ms);
 	blocks_add_to_journal(b, mark->start);
 }
 
@@ -225,119 +221,6 @@ void blocks_handle_mark(
 	case MARK_CONTINUED:
 		break;
 	}
-}
-
-/* No more records come: settle the blocks that are done. The executor settles those of execs. */
-static void give_up_records(struct blocks *b, uint64_t offset)
-{
-	struct block *block = block_last(b);
-	b->record_due_ms = 0;
-	while (block && block_before(b, block) && !block->prev->settled)
-		block = block->prev;
-	for (; block; block = block->next) {
-		if (!block->done && !block->exec[0] && is_over(b, block->marked_us, clock_wall_ms()))
-			finish_block(block, offset, false, b->prompt_us / 1000);
-		if (!block->done || block->settled)
-			continue;
-		block->has_record = true;
-		if (!block->exec[0])
-			blocks_settle(b, block, offset);
-	}
-}
-
-bool blocks_tick(struct blocks *b, uint64_t now_ms)
-{
-	if (b->record_due_ms == 0 || now_ms < b->record_due_ms)
-		return b->record_due_ms > 0;
-	give_up_records(b, stream_head(&b->pane->held.link.ring.bytes));
-	journal_notify(&b->pane->journal);
-	return false;
-}
-
-static void copy_statuses(struct block *block, const struct record *record)
-{
-	block->statuses_count = record->statuses_count;
-	memcpy(block->statuses, record->statuses, record->statuses_count * sizeof *record->statuses);
-}
-
-static void set_cwd(struct blocks *b, const char *cwd, uint64_t offset)
-{
-	if (b->cwd && strcmp(b->cwd, cwd) == 0)
-		return;
-	free(b->cwd);
-	b->cwd = cwd[0] ? strdup(cwd) : NULL;
-	if (b->cwd)
-		journal_add(&b->pane->journal,
-			&(struct journal_entry){.type = JOURNAL_CWD,
-				.offset = offset,
-				.at_ms = clock_wall_ms(),
-				.text = b->cwd});
-}
-
-/* Of the blocks since the last one with a record, the oldest that is done. NULL: none. */
-static struct block *first_without_record(const struct blocks *b)
-{
-	struct block *block = block_last(b), *found = NULL;
-	for (; block && !block->has_record; block = block_before(b, block))
-		if (block->done)
-			found = block;
-	return found;
-}
-
-/*
- * Find the block that a prompt record belongs to. Between its end mark (which the prompt writes first) and its record
- * there may be marks of commands that were typed ahead, but no other record. NULL: none, as for an empty line or a new
- * shell.
- */
-static struct block *match_record(struct blocks *b, const struct record *record, uint64_t offset)
-{
-	struct block *block = first_without_record(b);
-	for (; block && block->done && block->end <= offset; block = block->next) {
-		if (record->time_us > 0 && record->time_us < block->marked_us)
-			return NULL;
-		block->has_record = true;
-		if (block->exec[0] || block->status < 0 || block->status == record->status)
-			return block;
-	}
-	return NULL;
-}
-
-static void on_prompt_record(
-	struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
-{
-	struct block *block = match_record(b, record, offset);
-	b->redirected = record->outlet == RECORD_OUTLET_REDIRECTED;
-	b->prompt_us = record->time_us;
-	set_cwd(b, record->cwd, offset);
-	/* The end of an exec's block comes from the executor. */
-	if (!block || block->exec[0] || block->stored)
-		return;
-	block->status = record->status;
-	block->exact = block->exact && record->outlet == RECORD_OUTLET_TERMINAL;
-	block->ended_ms = time_ms;
-	copy_statuses(block, record);
-	free(block->cwd_after);
-	block->cwd_after = b->cwd ? strdup(b->cwd) : NULL;
-	if (block->next && b->cwd) {
-		free(block->next->cwd);
-		block->next->cwd = strdup(b->cwd);
-	}
-	if (!block->next || !block->next->done)
-		b->record_due_ms = 0;
-	blocks_settle(b, block, offset);
-}
-
-void blocks_handle_record(
-	struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
-{
-	blocks_handle_line(b, record);
-	if (record->kind != RECORD_PROMPT)
-		return;
-	on_prompt_record(b, record, time_ms, offset);
-	/* A block that this prompt has ended lacks its end mark: that is due, or came before the start mark. */
-	const struct block *last = block_last(b);
-	if (last && !last->done && is_over(b, last->marked_us, time_ms))
-		b->record_due_ms = pane_now(b->pane) + RECORD_WAIT_MS;
 }
 
 bool blocks_is_awaiting_record(const struct blocks *b)
@@ -406,7 +289,7 @@ void blocks_update_exec(struct blocks *b, const struct block_exec *e)
 		return;
 	copy_exec_end(block, e);
 	if (!block->done)
-		finish_block(block, e->end_offset, e->end_marked && !e->escaped, e->ended_ms);
+		block_finish(block, e->end_offset, e->end_marked && !e->escaped, e->ended_ms);
 	blocks_settle(b, block, e->over_offset);
 }
 
@@ -415,10 +298,10 @@ void blocks_shell_ended(struct blocks *b, uint64_t offset, int status, uint64_t 
 	struct block *block = block_last(b);
 	if (block && !block->done && !block->exec[0]) {
 		block->status = status;
-		finish_block(block, offset, true, time_ms);
+		block_finish(block, offset, true, time_ms);
 	}
 	/* The next prompt is that of another shell: it reports none of these. */
-	give_up_records(b, offset);
+	blocks_give_up_records(b, block_last(b), offset);
 }
 
 /* The past, and the end */
@@ -480,7 +363,7 @@ void blocks_read_past(struct blocks *b, uint64_t limit)
 void blocks_close(struct blocks *b)
 {
 	struct block *block, *next;
-	give_up_records(b, 0);
+	blocks_give_up_records(b, block_last(b), 0);
 	DL_FOREACH_SAFE (b->list, block, next)
 		blocks_drop(b, block);
 	free(b->cwd);

@@ -3,6 +3,21 @@
 
 #include "shell/block/blocks.h"
 
+/* A command is over. end: of its output; exact: it is the offset of a mark. at_ms: wall clock, if that is not known yet. */
+void block_finish(struct block *block, uint64_t end, bool exact, uint64_t at_ms);
+
+/*
+ * Whether a line that began at began_us is over because a later prompt has been reported. A prompt later than now_ms
+ * proves nothing: the wall clock was set back. now_ms: the wall clock; 0: not checked, for the past.
+ */
+bool blocks_line_is_over(const struct blocks *b, uint64_t began_us, uint64_t now_ms);
+
+/*
+ * No more records come of the blocks up to `last`, which may be NULL: settle those that are done. The executor settles
+ * those of execs. offset: of the output.
+ */
+void blocks_give_up_records(struct blocks *b, struct block *last, uint64_t offset);
+
 /* Free a block that is in no list. */
 void block_free(struct block *block);
 

@@ -460,7 +460,7 @@ __rs_exit() {
 		[[ -z ${__rs_id-} ]] ||
 			\builtin printf '\e]133;D;%s;aid=%s;id=%s\a' "$__rs_t" "$__rs_n" "$__rs_id;q=${__rs_q:2:16}" >"$__rs_y"
 		\builtin command stty -ixon <"$__rs_y" 2>/dev/null
-		\builtin printf 'X\037%s\037%s\037%s\036' "$__rs_n" "$__rs_t" "${__rs_id:+$__rs_id;q=${__rs_q:18}}" 1<>"/proc/$PPID/fd/7" &&
+		\builtin printf 'X\037%s\037%s\037%s\037%s.%s\036' "$__rs_n" "$__rs_t" "${__rs_id:+$__rs_id;q=${__rs_q:18}}" "${__rs_e%??????}" "${__rs_e: -6}" 1<>"/proc/$PPID/fd/7" &&
 			__rs_qe=$__rs_qe \builtin exec "$BASH" --rcfile "$__rs_f" -i <>"$__rs_y" >&0 2>&0
 	fi
 }

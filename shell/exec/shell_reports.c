@@ -287,14 +287,12 @@ static void reset_shell(struct executor *x)
 	x->born_ms = exec_now(x);
 }
 
-/* A new shell replaces the old one. keeps_input: it reads what was typed for the old one. */
+/* A new shell replaces the old one; the blocks know it. keeps_input: it reads what was typed for the old one. */
 static void on_shell_end(
 	struct executor *x, int wait_status, const struct event_header *event, bool keeps_input)
 {
 	struct exec *e = x->current;
 	reset_shell(x);
-	blocks_shell_ended(
-		x->blocks, event->offset, exec_status_of(wait_status), event->time_ns / 1000000);
 	if (!keeps_input)
 		exec_clear_unanswered(x);
 	x->all->callbacks->restarted(x->user, wait_status, !keeps_input);
@@ -314,6 +312,8 @@ static void on_shell_end(
 static void on_shell(void *user, const struct event_shell *shell, const struct event_header *event)
 {
 	struct executor *x = user;
+	blocks_shell_ended(
+		x->blocks, event->offset, exec_status_of(shell->status), event->time_ns / 1000000);
 	on_shell_end(x, shell->status, event, false);
 }
 

@@ -116,8 +116,9 @@ static bool parse(char *text, const char *nonce, struct record *record)
 		return count == 4 && parse_id(record, fields[2]);
 	case 'X':
 		record->kind = RECORD_EXIT;
-		if (count != 4 || !parse_number(fields[2], 255, &n) || !parse_id(record, fields[3]))
+		if (count != 5 || !parse_number(fields[2], 255, &n) || !parse_id(record, fields[3]))
 			return false;
+		record->time_us = marks_time(fields[4]);
 		record->status = (int)n;
 		return true;
 	case 'D':

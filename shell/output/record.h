@@ -17,7 +17,7 @@
  *       that the command has started may still write; or "".
  *   L nonce line text
  *       A person has entered this line; its mark C follows.
- *   X nonce status id
+ *   X nonce status id time
  *       The shell exits and a new one replaces it (SHELL_EXIT_REEXEC). id: as in P.
  *
  * cwd is empty if it does not fit or has control characters. In P, D and X ";q=" and a part of the

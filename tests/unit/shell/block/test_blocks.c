@@ -166,6 +166,56 @@ Test(blocks, clock_may_be_set_back)
 }
 
 /* The user's prompt has no marks. */
+/* The shell exits with status 3 at a time, and another replaces it. */
+static void add_exit_record_at(uint64_t time_us)
+{
+	const struct record record = {
+		.kind = RECORD_EXIT, .cwd = "", .line = "", .status = 3, .time_us = time_us};
+	blocks_handle_record(&t.blocks, &record, 2000, pane_head(&t.memory.pane));
+}
+
+Test(blocks, end_with_a_shell_that_is_replaced)
+{
+	add_start_at(1000000, 1000);
+	const struct block *b = t.blocks.list;
+	memory_pane_say(&t.memory, "exit\r\n");
+	add_exit_record_at(2000000);
+	add_mark(MARK_END, "", 0);
+	cr_assert(b->settled && b->exact && b->status == 3 && b->ended_ms == 2000);
+	cr_assert_eq(b->end - b->start, strlen("exit\r\n"));
+}
+
+Test(blocks, record_of_a_replaced_shell_may_come_late)
+{
+	add_start_at(1000000, 1000);
+	const struct block *b = t.blocks.list;
+	memory_pane_say(&t.memory, "exit\r\n");
+	/* The new shell's prompt, and a line that was typed ahead. */
+	add_mark(MARK_END, "", 0);
+	add_mark(MARK_PROMPT, "", -1);
+	memory_pane_say(&t.memory, "$ true\r\n");
+	add_start_at(3000000, 3000);
+	add_mark(MARK_END, "", 0);
+	add_exit_record_at(2000000);
+	cr_assert(b->settled && !b->exact && b->status == 3);
+	cr_assert(b->next && b->next->done && !b->next->settled);
+	add_prompt_record_at(4000000);
+	cr_assert(b->next->settled && b->next->status == 0);
+}
+
+Test(blocks, exit_without_a_command_ends_none)
+{
+	run_command("", 5);
+	add_prompt_record(5, "/");
+	const struct block *b = t.blocks.list;
+	add_mark(MARK_PROMPT, "", -1);
+	memory_pane_say(&t.memory, "$ true\r\n");
+	add_start_at(3000000, 3000);
+	add_exit_record_at(2000000);
+	cr_assert_eq(b->status, 5);
+	cr_assert(b->next && !b->next->done && !b->next->settled);
+}
+
 Test(blocks, line_after_an_exec_without_a_prompt_mark)
 {
 	t.exec = "e";

@@ -36,8 +36,8 @@ static void note(void *user, const struct record *r)
 static const char all[] = "P" US NONCE US "130" US "exec_1" US "/tmp" RS "C" US NONCE US "exec_2" US
 			  "14" RS "D" US NONCE US "exec_2;q=0a1b" US "4" US "1 0 4" US "/a b" RS
 			  "P" US NONCE US "0" US US RS "P" US NONCE US "2" US US "/" US "0 2" RS
-			  "S" US NONCE US "state" US RS "X" US NONCE US "3" US "exec_3" RS
-			  "X" US NONCE US "0" US RS "P" US NONCE US "1" US US "/" US "1" US
+			  "S" US NONCE US "state" US RS "X" US NONCE US "3" US "exec_3" US "1.5" RS
+			  "X" US NONCE US "0" US US RS "P" US NONCE US "1" US US "/" US "1" US
 			  "1795275017.143295" RS "P" US NONCE US "1" US US "/" US "1" US "noon" RS;
 static const char wanted[] = "P status=130 id=exec_1 half=0 cwd=/tmp\n"
 			     "C status=0 id=exec_2 half=14 cwd=\n"
@@ -72,8 +72,8 @@ Test(record, invalid_records_are_counted_and_dropped)
 		"C" US NONCE US "e" US "x", "C" US NONCE US "e" US "1" US,
 		"D" US NONCE US "e" US "0" US "," US "/",
 		"D" US NONCE US "e" US "0" US "1,2" US "/", "D" US NONCE US "e" US "0" US "1 2",
-		"X" US NONCE US "e" US "0", "X" US NONCE US "256" US, "X" US NONCE US "3",
-		"X" US NONCE US "3" US "e" US, "Y" US NONCE US "0" US "e"};
+		"X" US NONCE US "e" US "0" US, "X" US NONCE US "256" US US, "X" US NONCE US "3" US,
+		"X" US NONCE US "3" US "e" US US, "Y" US NONCE US "0" US "e"};
 	for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
 		struct record_reader r = {0};
 		struct seen seen = {.length = 0};

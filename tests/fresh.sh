@@ -106,7 +106,7 @@ fi
 for tool in mmdebstrap unshare pivot_root git; do
 	command -v "$tool" >/dev/null || skip "$tool is not installed"
 done
-scratch=$(mktemp -d)
+scratch=$(mktemp -d -p /var/tmp) # whole systems are too large for memory
 chmod 755 "$scratch"
 export scratch
 trap 'rm -rf --one-file-system "$scratch"' EXIT

@@ -23,7 +23,8 @@ PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWNS = 0x20000
 MS_REC_PRIVATE = 0x4000 | 1 << 18
 LIBC = ctypes.CDLL(None, use_errno=True)
-MEMORY_MIN = 4 << 20  # KiB of available memory: tests write 150 MB at a time
+MEMORY_MIN = 4 << 20  # KiB of available memory
+MEMORY_MAX = 2 << 30  # bytes of files: tests write 150 MB at a time
 GROUP = re.compile(r"ringside-test-(\d+)-")  # named by integration/lib/groups.mjs; the number is a pid
 ENDS_WITHIN = 10  # seconds that processes get to exit
 
@@ -48,7 +49,7 @@ def put_in_memory(folder):
     """Mount a file system there that only this process and its children see, and that ends with them, if that is possible."""
     if os.geteuid() == 0 and is_memory_ample() and LIBC.unshare(CLONE_NEWNS) == 0:
         if LIBC.mount(b"none", b"/", None, MS_REC_PRIVATE, None) == 0:
-            LIBC.mount(b"ringside-tests", folder.encode(), b"tmpfs", 0, b"size=50%")
+            LIBC.mount(b"ringside-tests", folder.encode(), b"tmpfs", 0, b"size=%d" % MEMORY_MAX)
 
 
 def start():
@@ -112,6 +113,8 @@ def finish(folder):
         subprocess.run(["rmdir", group], check=False)
     left += [f"file {path}" for path in sorted(pathlib.Path(folder).iterdir())]
     if os.path.ismount(folder):
+        if shutil.disk_usage(folder).free < MEMORY_MAX // 20:
+            left.append(f"no space for temporary files in {folder}")
         subprocess.run(["umount", "-l", folder], check=False)
     shutil.rmtree(folder, ignore_errors=True)
     return left

@@ -14,6 +14,7 @@ test failed; with any other status RESULTS is not complete.
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -102,8 +103,19 @@ def main():
     words = sys.argv[1:]
     group = int(words[1]) if words[0] == "--after" else None
     tree, results, *arguments = words[2:] if group else words
-    tree = pathlib.Path(tree).resolve()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     folder = leftovers.start()
+    try:
+        lines, broken = run_tests(pathlib.Path(tree).resolve(), group, arguments)
+    finally:
+        left = leftovers.finish(folder)
+    with open(results, "a", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in [*lines, *(f"left {each}" for each in left)])
+    return FAILED if broken else 0
+
+
+def run_tests(tree, group, arguments):
+    """Returns the lines for the results, and whether a test has failed."""
     status, records = run_meson(tree, "testlog", arguments)
     failures = collect_failures(tree, records)
     if failures and group:
@@ -126,10 +138,7 @@ def main():
         lines.append(f"failed meson-test {tree / 'meson-logs'}")
         broken = True
     skipped = sum(record["result"] == "SKIP" for record in records)
-    lines += [f"passed {passed}", f"skipped {skipped}", *(f"left {each}" for each in leftovers.finish(folder))]
-    with open(results, "a", encoding="utf-8") as file:
-        file.writelines(line + "\n" for line in lines)
-    return FAILED if broken else 0
+    return [*lines, f"passed {passed}", f"skipped {skipped}"], broken
 
 
 if __name__ == "__main__":

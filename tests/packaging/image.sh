@@ -64,7 +64,7 @@ if [ "${3:-}" != inside ]; then
 		command -v "$tool" >/dev/null || skip "$tool is not installed"
 	done
 	ls "$out"/ringside_*.deb >/dev/null 2>&1 || skip "no package in $out: packaging-package makes it"
-	scratch=$(mktemp -d)
+	scratch=$(mktemp -d -p /var/tmp) # whole systems are too large for memory
 	export scratch
 	trap clean_up EXIT
 	mmdebstrap --quiet --variant=minbase bookworm "$scratch/base.tar" >"$scratch/log" 2>&1 ||

@@ -11,7 +11,7 @@ for tool in dpkg-buildpackage dh lintian; do
 		exit 77
 	}
 done
-scratch=$(mktemp -d)
+scratch=$(mktemp -d -p /var/tmp) # whole systems are too large for memory
 trap 'rm -rf "$scratch"' EXIT
 
 # fail WHY…

@@ -4,24 +4,11 @@ import { metric } from '../integration/lib/control.mjs';
 import { scenario } from '../integration/lib/server.mjs';
 import { times } from '../integration/lib/soak.mjs';
 import { until, within } from '../integration/lib/until.mjs';
-import { launch, open, skip } from './lib/browser.mjs';
+import { countContexts, launch, open, skip } from './lib/browser.mjs';
 
 const SWITCHES = times(60, 240);
 // The browser itself keeps up to 10 KB for a switch: compiled code, measurements of performance. A terminal takes 100 KB.
 const KEPT_MAX = 20_000;
-
-/** Contexts that are neither lost nor collected count towards the browser's limit of sixteen. */
-function countContexts() {
-	window.contexts = [];
-	const { getContext } = HTMLCanvasElement.prototype;
-	HTMLCanvasElement.prototype.getContext = function made(kind, ...rest) {
-		const context = getContext.call(this, kind, ...rest);
-		if (kind === 'webgl2' && context && !window.contexts.some((known) => known.deref() === context))
-			window.contexts.push(new WeakRef(context));
-		return context;
-	};
-	window.liveContexts = () => window.contexts.map((context) => context.deref()).filter((context) => context?.isContextLost() === false);
-}
 
 /** Switch to sessions, one after the other. */
 const choose = (page, ids) => within('the sessions', page.evaluate(async (all) => {

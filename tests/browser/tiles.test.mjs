@@ -6,7 +6,7 @@ import path from 'node:path';
 import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
 import { findings } from './lib/axe.mjs';
-import { launch, open, skip } from './lib/browser.mjs';
+import { countContexts, launch, open, skip } from './lib/browser.mjs';
 
 const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: path.join(process.env.SHOTS, `tiles-${name}.png`) });
 const query = (page) => new URL(page.url()).searchParams;
@@ -14,10 +14,13 @@ const pane = (page, id) => page.getByTestId('pane').and(page.locator(`[data-sess
 const front = (page, id) => until(`${id} in front`, async () => await pane(page, id).getAttribute('data-front') === 'true'
 	&& query(page).get('s') === id && await page.getByTestId('status').getAttribute('data-state') === 'live', { timeout: 30_000 });
 const printed = (server, id, text) => until(`${text} in ${id}`, async () => String(await server.api.output(id)).includes(text), { timeout: 30_000 });
+/** Each terminal has one WebGL context, and a closed one has none. */
+const contexts = (page, count) => until('a WebGL context for each terminal', async () => await page.evaluate(() => window.liveContexts().length) === count);
 
 scenario('terminals side by side are selected on the wall, in the address, and can be typed into and closed', { skip, timeout: 120_000 }, async (server) => {
 	for (const id of ['one', 'two', 'three', 'four']) await server.api.create({ id });
-	const context = await (await launch(server)).newContext({ colorScheme: 'dark', bypassCSP: true, viewport: { width: 1400, height: 800 } });
+	const context = await (await launch(server, { webgl: true })).newContext({ colorScheme: 'dark', bypassCSP: true, viewport: { width: 1400, height: 800 } });
+	await context.addInitScript(countContexts);
 	const page = await open(context, `${server.base}/?s=one${server.loginUrl.slice(server.loginUrl.indexOf('#'))}`);
 	const errors = [];
 	page.on('pageerror', (error) => errors.push(String(error)));
@@ -31,6 +34,7 @@ scenario('terminals side by side are selected on the wall, in the address, and c
 	await page.getByTestId('wall-together').click();
 	await front(page, 'one');
 	assert.deepEqual([await page.getByTestId('pane').count(), query(page).getAll('tile')], [3, ['one', 'two', 'three']]);
+	await contexts(page, 3);
 	await page.keyboard.type('echo typed-$((1+1))\r');
 	await printed(server, 'one', 'typed-2');
 	await pane(page, 'two').getByTestId('terminal').click();
@@ -74,6 +78,7 @@ scenario('terminals side by side are selected on the wall, in the address, and c
 	await pane(page, 'one').waitFor({ state: 'detached' });
 	await front(page, 'four');
 	assert.deepEqual([await page.getByTestId('pane').count(), query(page).getAll('tile')], [1, []]);
+	await contexts(page, 1);
 	assert.equal((await server.api.get('three')).state, 'running');
 	await page.goBack();
 	await front(page, 'four');

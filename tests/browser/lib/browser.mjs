@@ -10,7 +10,7 @@ const executablePath = process.env.CHROMIUM ?? ['/usr/bin/chromium-headless-shel
 const args = ['--headless', '--no-sandbox', '--disable-gpu', '--in-process-gpu', '--disable-quic', '--no-first-run',
 	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
 // The processor renders WebGL, which takes a quarter of a test's time. Without it terminals draw with DOM elements.
-const withoutWebgl = ['--disable-3d-apis'];
+const renderer = { true: ['--use-angle=swiftshader', '--enable-unsafe-swiftshader'], false: ['--disable-3d-apis'] };
 
 /** The reason to skip, or false. */
 export const skip = existsSync(executablePath) ? false : `no Chromium ${executablePath} (set CHROMIUM)`;
@@ -24,7 +24,7 @@ after(() => running?.then((browser) => browser.close(), () => {}));
  * unless their options say otherwise: each frame of an animation takes time.
  */
 export async function launch(server, { webgl = false, more = [] } = {}) {
-	if (!(await running?.catch(() => undefined))?.isConnected()) running = chromium.launch({ executablePath, args: [...args, ...webgl ? [] : withoutWebgl, ...more] });
+	if (!(await running?.catch(() => undefined))?.isConnected()) running = chromium.launch({ executablePath, args: [...args, ...renderer[webgl], ...more] });
 	const browser = await running;
 	const newContext = async (options) => {
 		const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
@@ -45,4 +45,20 @@ export async function open(context, url) {
 	await page.goto(url);
 	await live(page, 30_000);
 	return page;
+}
+
+/**
+ * An init script: window.liveContexts() returns the WebGL contexts that are neither lost nor collected. They count towards the
+ * browser's limit of sixteen.
+ */
+export function countContexts() {
+	window.contexts = [];
+	const { getContext } = HTMLCanvasElement.prototype;
+	HTMLCanvasElement.prototype.getContext = function made(kind, ...rest) {
+		const context = getContext.call(this, kind, ...rest);
+		if (kind === 'webgl2' && context && !window.contexts.some((known) => known.deref() === context))
+			window.contexts.push(new WeakRef(context));
+		return context;
+	};
+	window.liveContexts = () => window.contexts.map((context) => context.deref()).filter((context) => context?.isContextLost() === false);
 }

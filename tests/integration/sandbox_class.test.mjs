@@ -9,11 +9,10 @@ import { namespaceOf } from '../sandbox/local.mjs';
 import { scenario } from './lib/server.mjs';
 import { long } from './lib/soak.mjs';
 import { tidy, together } from './lib/together.mjs';
-import { until } from './lib/until.mjs';
+import { until, within } from './lib/until.mjs';
 
 const kept = ['sandbox-box']; // the sandbox's default session
-// Keepalives would start a stream that does not start by itself.
-const shared = together({ args: ['--ping-interval', '600'] }, { keep: kept });
+const shared = together({}, { keep: kept });
 
 /**
  * A test over each transport. fresh: with a new default session. only: over this transport alone, unless ./test --all runs.
@@ -209,7 +208,8 @@ sandboxes('files, and streams of them', async (sandbox, server) => {
 	const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, i) => i * 31 % 251));
 	await sandbox.writeFile(at('a.bin'), bytes.toString('base64'), { encoding: 'base64' });
 	assert.ok(readFileSync(at('a.bin')).equals(bytes));
-	const got = await sdk.collectFile(await sandbox.readFileStream(at('a.bin')));
+	// Without waiting for a keepalive, which comes after 15 s.
+	const got = await within('the stream', sandbox.readFileStream(at('a.bin')).then(sdk.collectFile), 4000);
 	assert.ok(Buffer.from(got.content).equals(bytes));
 	assert.deepEqual([got.metadata.size, got.metadata.isBinary], [bytes.length, true]);
 	const pieces = [];

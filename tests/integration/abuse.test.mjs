@@ -109,12 +109,13 @@ const isActivityFinal = ({ activity }) => activity && ((activity.certain && acti
 async function assertUnchanged(server, what, body) {
 	let before;
 	let after;
-	// Earlier work must be over: files being written, commands that end.
+	// Earlier work must be over: files being written, commands that end, sessions that are not listed any more.
 	await until('rest', async () => {
 		forget(server);
 		after = before;
 		before = await stateOf(server);
-		return isDeepStrictEqual(before, after) && Object.values(before.sessions).every(([{ data }]) => isActivityFinal(data));
+		return isDeepStrictEqual(before, after) && !before.files[2].some((name) => /^sessions\/[^/]*\/ending$/.test(name))
+			&& Object.values(before.sessions).every(([{ data }]) => isActivityFinal(data));
 	});
 	await body();
 	await until('the earlier state', async () => isDeepStrictEqual(after = await stateOf(server), before), { timeout: 2000 })

@@ -137,14 +137,14 @@ shared('nothing is typed into a program that has replaced bash', { timeout: 100_
 		const refused = await ask(server, session, { command: 'echo no' });
 		assert.deepEqual([refused.status, refused.json.code], [409, 'EXEC_UNSUPPORTED'], `${command}: ${refused.text}`);
 		assert.match(refused.json.message, /taken the place/);
-		assert.doesNotMatch(await server.api.text(session, offset), /7399|17~/);
+		assert.doesNotMatch(await server.api.text(session, offset), /7399;|17~/);
 	}
 	// From a startup file, with a command waiting.
 	server.startup('sleep 0.2; exec dash\n');
 	await server.api.create({ id: 'rc' });
 	const { json } = await ask(server, 'rc', { command: 'echo no' });
 	assert.equal((json.data ?? json).endedBy, 'not_started', JSON.stringify(json));
-	assert.doesNotMatch(await server.api.text('rc'), /7399|17~/);
+	assert.doesNotMatch(await server.api.text('rc'), /7399;|17~/);
 	// Without line editing the key binding would not work.
 	server.startup('set +o emacs +o vi\n');
 	await server.api.create({ id: 'plain' });
@@ -153,7 +153,7 @@ shared('nothing is typed into a program that has replaced bash', { timeout: 100_
 	const late = await ask(server, 'plain', { command: 'echo no' });
 	assert.deepEqual([late.status, late.json.code], [409, 'EXEC_UNSUPPORTED'], late.text);
 	assert.match(late.json.message, /line editing/);
-	assert.doesNotMatch(await server.api.text('plain'), /7399|17~/);
+	assert.doesNotMatch(await server.api.text('plain'), /7399;|17~/);
 });
 
 shared('our commands do not end a shell with set -e', async (server) => {
@@ -173,7 +173,7 @@ shared('a shell in the shell is busy, and gets no input', async (server) => {
 	assert.deepEqual([refused.status, refused.json.code], [409, 'RESOURCE_BUSY'], refused.text);
 	await server.api.input('s', 'exit\r');
 	assert.equal((await ask(server, 's', { command: 'echo back' })).json.data.output, 'back\n');
-	assert.doesNotMatch(await server.api.text('s'), /7399|17~/);
+	assert.doesNotMatch(await server.api.text('s'), /7399;|17~/);
 });
 
 // The shell edits its next line before the server has read the end of the last command.

@@ -81,7 +81,9 @@ unset TMPDIR
 suites=(memory)
 expect 0 'passed 1' 'skipped 0' "left file the file"
 folder=$(sed -n 's|^left file \(.*\)/file$|\1|p' "$dir/results.raw")
-[ -n "$folder" ] && [ ! -e "$folder" ] || fail "the directory of temporary files still exists: $folder"
+if [ -z "$folder" ] || [ -e "$folder" ]; then
+	fail "the directory of temporary files still exists: $folder"
+fi
 if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs none /mnt && [ "$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)" -ge 8000000 ]; then
 	grep -qx 'on tmpfs' "$dir/tree/meson-logs/testlog.txt" || fail "temporary files are not in memory"
 fi

@@ -49,8 +49,8 @@ sub claim {
 		R => sub { say_to("/proc/$holder/fd/7", join("\x1f", 'D', $nonce, "$id;q=0123456789abcdef", 0, 0, '/') . "\x1e") },
 		p => sub { say_to("/proc/$holder/fd/7", join("\x1f", 'P', $nonce, 0, $id, '/', 0, '') . "\x1e") },
 		P => sub { say_to("/proc/$holder/fd/7", join("\x1f", 'P', $nonce, 0, '', '/', 0, '') . "\x1e") },
-		x => sub { say_to("/proc/$holder/fd/7", join("\x1f", 'X', $nonce, 0, $id) . "\x1e") },
-		X => sub { say_to("/proc/$holder/fd/7", join("\x1f", 'X', $nonce, 0, '') . "\x1e") },
+		x => sub { say_to("/proc/$holder/fd/7", join("\x1f", 'X', $nonce, 0, $id, '') . "\x1e") },
+		X => sub { say_to("/proc/$holder/fd/7", join("\x1f", 'X', $nonce, 0, '', '') . "\x1e") },
 		t => sub { sysopen(my $f, $tty, O_RDWR | O_NOCTTY); POSIX::tcsetpgrp(fileno $f, $shell) },
 		k => sub { system "stty raw -echo <$tty" },
 	);

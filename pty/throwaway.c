@@ -6,6 +6,7 @@
 #include "pty/throwaway.h"
 #include "pty/runner.h"
 #include "pty/spawn.h"
+#include "ring/cell_size.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +87,7 @@ static int make_file(const char *name, const char *prefix, const void *bytes, si
 /* Make output exact; a read of the terminal returns end of file at once. */
 static int make_raw(int master, unsigned rows, unsigned cols)
 {
-	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
+	const struct winsize size = cell_size_window(rows, cols);
 	struct termios t;
 	if (tcgetattr(master, &t) < 0)
 		return -errno;

@@ -27,7 +27,7 @@
 enum wire_type {
 	WIRE_HELLO = 1,      /* -> wire_info */
 	WIRE_ATTACH = 2,     /* become the owner -> wire_info and the descriptors of enum wire_fd */
-	WIRE_RESIZE = 3,     /* a = rows, b = columns, c = width and d = height in pixels */
+	WIRE_RESIZE = 3,     /* a = rows, b = columns */
 	WIRE_SIGNAL = 4,     /* a = signal number, b = enum wire_target */
 	WIRE_END = 5,        /* a = grace in ms: kill the session's processes, then exit */
 	WIRE_STDERR_PTY = 6, /* open (a = 1) or close (a = 0) the second PTY -> text = its slave */

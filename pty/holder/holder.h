@@ -142,7 +142,7 @@ int terminal_restart(struct holder *h);
 int terminal_open_second(struct holder *h, char *name);
 
 /* Set the size and append the event. Returns 0 or a negative errno. */
-int terminal_resize(struct holder *h, unsigned rows, unsigned cols, unsigned width, unsigned height);
+int terminal_resize(struct holder *h, unsigned rows, unsigned cols);
 
 /* starting.c */
 

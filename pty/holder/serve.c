@@ -251,7 +251,7 @@ static void handle(struct holder *h, int index, struct wire_message *m)
 		attach(h, index, m);
 		return;
 	case WIRE_RESIZE:
-		m->status = terminal_resize(h, m->a, m->b, m->c, m->d);
+		m->status = terminal_resize(h, m->a, m->b);
 		break;
 	case WIRE_SIGNAL:
 		m->status = send_signal(h, (int)m->a, (enum wire_target)m->b);

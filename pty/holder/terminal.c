@@ -2,6 +2,7 @@
 #include "pty/holder/holder.h"
 #include "pty/holder/shell.h"
 #include "pty/proc/proc.h"
+#include "ring/cell_size.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,14 +41,9 @@ err_master:
 	return rc;
 }
 
-static int set_size(int fd, unsigned rows, unsigned cols, unsigned width, unsigned height)
+static int set_size(int fd, unsigned rows, unsigned cols)
 {
-	struct winsize size = {
-		.ws_row = (unsigned short)rows,
-		.ws_col = (unsigned short)cols,
-		.ws_xpixel = (unsigned short)width,
-		.ws_ypixel = (unsigned short)height,
-	};
+	const struct winsize size = cell_size_window(rows, cols);
 	return ioctl(fd, TIOCSWINSZ, &size) < 0 ? -errno : 0;
 }
 
@@ -101,7 +97,7 @@ int terminal_start(struct holder *h, enum report_stage *ret_stage)
 			h->modes.c_iflag &= ~(tcflag_t)IXON;
 		tcsetattr(slave, TCSANOW, &h->modes);
 	}
-	rc = set_size(slave, h->options.rows, h->options.cols, 0, 0);
+	rc = set_size(slave, h->options.rows, h->options.cols);
 	if (rc == 0)
 		rc = change_owner(h, slave);
 	if (rc == 0)
@@ -141,7 +137,7 @@ int terminal_restart(struct holder *h)
 	tcflush(slave, TCIFLUSH);
 	tcsetattr(slave, TCSANOW, &h->modes);
 	tcflow(slave, TCOON);
-	set_size(slave, h->options.rows, h->options.cols, 0, 0);
+	set_size(slave, h->options.rows, h->options.cols);
 	int rc = h->options.starter ? starter_client_start_shell(h, false)
 				    : start_shell(h, slave, &stage);
 	close(slave);
@@ -167,7 +163,7 @@ int terminal_open_second(struct holder *h, char *name)
 		rc = -errno;
 		goto err_pair;
 	}
-	set_size(slave, h->options.rows, h->options.cols, 0, 0);
+	set_size(slave, h->options.rows, h->options.cols);
 	rc = change_owner(h, slave);
 	if (rc == 0 && h->options.starter)
 		rc = starter_client_send_terminal(h, slave);
@@ -184,7 +180,7 @@ err_pair:
 	return rc;
 }
 
-int terminal_resize(struct holder *h, unsigned rows, unsigned cols, unsigned width, unsigned height)
+int terminal_resize(struct holder *h, unsigned rows, unsigned cols)
 {
 	struct event_resize payload = {.rows = (uint16_t)rows, .cols = (uint16_t)cols};
 	if (rows == 0 || cols == 0 || rows > UINT16_MAX || cols > UINT16_MAX)
@@ -195,11 +191,11 @@ int terminal_resize(struct holder *h, unsigned rows, unsigned cols, unsigned wid
 		return -EAGAIN;
 	/* Output for the old size comes before the event, as far as the ring has space. */
 	feed_all(h);
-	int rc = set_size(h->sources[EVENT_SOURCE_TERMINAL].fd, rows, cols, width, height);
+	int rc = set_size(h->sources[EVENT_SOURCE_TERMINAL].fd, rows, cols);
 	if (rc < 0)
 		return rc;
 	if (h->sources[EVENT_SOURCE_STDERR_PTY].fd >= 0)
-		set_size(h->sources[EVENT_SOURCE_STDERR_PTY].fd, rows, cols, width, height);
+		set_size(h->sources[EVENT_SOURCE_STDERR_PTY].fd, rows, cols);
 	h->options.rows = rows;
 	h->options.cols = cols;
 	atomic_store(&h->ring.header->geometry, rows << 16 | cols);

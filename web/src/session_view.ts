@@ -6,6 +6,7 @@ import type { Alerts } from './blocks/alerts';
 import { Blocks } from './blocks/blocks';
 import type { FileSelection } from './files/file_selection';
 import { LazyLinks } from './files/lazy_links';
+import { Images } from './images/images';
 import { messageOf, type Api } from './net/api';
 import { browserClock } from './net/clock';
 import { Connection, type ConnectionState, type Position, type Socket } from './net/connection';
@@ -94,6 +95,7 @@ export class SessionView {
 	readonly blocks: Blocks;
 	readonly keyboard: LeaseKeeper;
 	#fileLinks: LazyLinks;
+	#images: Images;
 	#options: SessionViewOptions;
 	#element: HTMLElement;
 	#mount: HTMLElement;
@@ -188,6 +190,7 @@ export class SessionView {
 			modifierHeld: () => this.#sticky.isHeld('ctrl') || this.#sticky.isHeld('alt'),
 			commandAt: (row) => this.blocks.commandAt(row), cover: this.blocks.header,
 		}, this.#gone.signal).catch(() => undefined); // xterm.js handles touches then
+		this.#images = new Images(terminal, (from, to) => api.output(id, from, to), this.#gone.signal);
 		terminal.onTitleChange((title) => events.title(title));
 		terminal.onBell(() => this.#onBell());
 		this.#feed = new Feed(terminal, (offset) => this.connection.resync(offset));
@@ -381,9 +384,11 @@ export class SessionView {
 		this.#feed.writeSnapshot(data, () => {
 			this.#input.setLive(false);
 			this.blocks.beginSnapshot();
+			this.#images.beginSnapshot();
 			this.#history.beginSnapshot(() => this.#resize(snapshot));
 		}, () => {
 			this.blocks.endSnapshot(snapshot);
+			this.#images.endSnapshot();
 			this.#history.endSnapshot(snapshot);
 			this.#newOutput.reach(snapshot.offset);
 			if (!this.#live)

@@ -183,6 +183,21 @@ export class Api {
 		await this.#call('DELETE', `${sessionPath(id)}/links/${encodeURIComponent(linkId)}`);
 	}
 
+	/** The output from one offset to another, without what the server does not keep any more. */
+	async output(id: string, from: number, to: number): Promise<Uint8Array> {
+		const all = new Uint8Array(Math.max(0, to - from));
+		let at = from;
+		for (let length = -1; at < to && length !== 0; at += length) {
+			const response = await this.#fetch('GET', `${sessionPath(id)}/output`, undefined, { from: String(at), to: String(to) });
+			if (!response.ok)
+				throw await errorOf(response);
+			const piece = new Uint8Array(await response.arrayBuffer()).subarray(0, to - at);
+			all.set(piece, at - from);
+			({ length } = piece);
+		}
+		return all.subarray(0, at - from);
+	}
+
 	/** Query parameters that every request of a share link's page needs. */
 	query(): Record<string, string> {
 		return this.link === null ? {} : { link: this.link };

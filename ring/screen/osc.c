@@ -368,6 +368,10 @@ static void osc_7007(struct screen *s, const char *data)
 		markers_restore(s, data + 1);
 		return;
 	}
+	if (*data == 'i') {
+		screen_restore_image(s, data + 1);
+		return;
+	}
 	s->line_offset += (uint64_t)strtoll(data, NULL, 10);
 	screen_touch(s, s->active->y)->offset = s->line_offset;
 }
@@ -438,6 +442,9 @@ void screen_osc(void *user, uint32_t number, const char *data, size_t length)
 		break;
 	case 777:
 		osc_777(s, data, length);
+		break;
+	case 1337:
+		screen_draw_file(s, data, length);
 		break;
 	case 7007:
 		osc_7007(s, data);

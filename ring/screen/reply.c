@@ -3,14 +3,15 @@
  * would let it type into the shell. No reply is itself a query, because the terminal line may echo
  * it.
  */
+#include "ring/cell_size.h"
 #include "ring/screen/screen_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#define CELL_HEIGHT 16 /* nominal pixels: clients differ */
-#define CELL_WIDTH 8
+#define IMAGE_COLORS 1024u  /* of sixel graphics */
+#define IMAGE_LARGEST 4096u /* pixels of a side that are allowed with any other */
 
 /* DECRPM: 0 not recognised, 1 set, 2 reset, 3 permanently set, 4 permanently reset. */
 enum { UNKNOWN = 0, SET = 1, RESET = 2, ALWAYS = 3, NEVER = 4 };
@@ -172,7 +173,7 @@ static void report_window(struct screen *s, int what)
 		screen_reply(s, "\033[5;%u;%ut", s->rows * CELL_HEIGHT, s->cols * CELL_WIDTH);
 		break;
 	case 16:
-		screen_reply(s, "\033[6;%d;%dt", CELL_HEIGHT, CELL_WIDTH);
+		screen_reply(s, "\033[6;%u;%ut", CELL_HEIGHT, CELL_WIDTH);
 		break;
 	case 18:
 		screen_reply(s, "\033[8;%u;%ut", s->rows, s->cols);
@@ -191,13 +192,27 @@ static void report_window(struct screen *s, int what)
 	}
 }
 
+/* XTSMGRAPHICS: colours of sixel graphics (1), and their size (2). They cannot be set. */
+static void report_graphics(struct screen *s, int item, int action)
+{
+	bool reads = action == 1 || action == 4;
+	if (item == 1 && reads)
+		screen_reply(s, "\033[?1;0;%uS", IMAGE_COLORS);
+	else if (item == 2 && action == 1)
+		screen_reply(s, "\033[?2;0;%u;%uS", s->cols * CELL_WIDTH, s->rows * CELL_HEIGHT);
+	else if (item == 2 && reads)
+		screen_reply(s, "\033[?2;0;%u;%uS", IMAGE_LARGEST, IMAGE_LARGEST);
+	else
+		screen_reply(s, item == 1 || item == 2 ? "\033[?%d;2S" : "\033[?%d;1S", item);
+}
+
 bool screen_query(struct screen *s, uint32_t id, const struct params *a)
 {
 	int p = screen_param(a, 0);
 	switch (id) {
-	case 'c': /* DA1: as in xterm.js */
+	case 'c': /* DA1: as xterm.js, with sixel graphics (4), as tmux says it */
 		if (p == 0)
-			screen_reply(s, "\033[?1;2c");
+			screen_reply(s, "\033[?1;2;4c");
 		break;
 	case SEQUENCE('>', 'c'): /* DA2; an echoed reply is not a query */
 		if (p == 0 && a->count == 1)
@@ -230,6 +245,9 @@ bool screen_query(struct screen *s, uint32_t id, const struct params *a)
 	case SEQUENCE('?', 'm'): /* XTQMODKEYS */
 		if (p == 4)
 			screen_reply(s, "\033[>4;%um", s->modes.modify_other_keys);
+		break;
+	case SEQUENCE('?', 'S'): /* XTSMGRAPHICS */
+		report_graphics(s, p, screen_param(a, 1));
 		break;
 	case 'x': /* DECREQTPARM */
 		if (p <= 1)
@@ -342,7 +360,9 @@ void screen_dcs(void *user, uint32_t id, const struct params *a, const char *dat
 	s->join = 0;
 	s->in_run = false;
 	screen_add_work(s, 1 + length / 16);
-	if (id == SEQUENCE('$', 'q'))
+	if (id == 'q')
+		screen_draw_sixel(s, data, length);
+	else if (id == SEQUENCE('$', 'q'))
 		report_setting(s, data);
 	else if (id == SEQUENCE('+', 'q'))
 		report_capabilities(s, data);

@@ -366,6 +366,32 @@ void screen_kitty(struct screen *s, uint32_t id, const struct params *a);
 /* The initial charsets. In screen.c. */
 extern const struct charsets screen_charsets;
 
+/* image.c */
+
+/* A row of an image, as far as one style says it. */
+struct screen_image {
+	uint64_t offset, length; /* the bytes of its sequence in the output */
+	unsigned width, height;  /* pixels, of CELL_WIDTH and CELL_HEIGHT */
+	unsigned row;            /* of the image, in cells */
+	unsigned first;          /* the column that the image's first cell was printed in */
+};
+
+/* Draw sixel graphics at the cursor; data: behind DCS q. */
+void screen_draw_sixel(struct screen *s, const char *data, size_t length);
+
+/* Draw a file of iTerm2 at the cursor; data: behind OSC 1337 ; */
+void screen_draw_file(struct screen *s, const char *data, size_t length);
+
+/* The image that a style is part of. Returns false if it is part of none. */
+bool screen_image_of(
+	const struct screen *s, const struct style *style, struct screen_image *ret_image);
+
+/*
+ * Print cells of an image, for a checkpoint. data: the numbers of struct screen_image and the number of cells, separated by
+ * commas.
+ */
+void screen_restore_image(struct screen *s, const char *data);
+
 /* What DECRC restores if nothing has been saved. In screen.c. */
 extern const struct saved_cursor screen_unsaved;
 

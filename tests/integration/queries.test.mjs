@@ -56,7 +56,7 @@ const colorOf = (number) => new RegExp(`^\x1b\\]${number};${rgb.source.slice(1, 
 
 /* Queries and replies, in order: some set state that later ones query. 80 x 24, the cursor at line 3, column 5. */
 const exchanges = [
-	['DA1', '\x1b[c', '\x1b[?1;2c'],
+	['DA1', '\x1b[c', '\x1b[?1;2;4c'],
 	['DA2', '\x1b[>c', /^\x1b\[>0;\d+;0c$/],
 	['DSR', '\x1b[5n', '\x1b[0n'],
 	['CPR', '\x1b[6n', '\x1b[3;5R'],
@@ -70,7 +70,7 @@ const exchanges = [
 	['a background that was set', '\x1b]11;#010203\x07\x1b]11;?\x07\x1b]111\x07', '\x1b]11;rgb:0101/0202/0303\x1b\\'],
 	['characters of the window', '\x1b[18t', '\x1b[8;24;80t'],
 	['kitty keyboard, pushed', '\x1b[>5u\x1b[?u\x1b[<u\x1b[?u', '\x1b[?5u\x1b[?0u'],
-	['DA1 in C1', '\xc2\x9bc', '\x1b[?1;2c'],
+	['DA1 in C1', '\xc2\x9bc', '\x1b[?1;2;4c'],
 	['in pieces', '\x1b|SPLIT|[|SPLIT|6|SPLIT|n', '\x1b[3;5R'],
 	['a string in pieces', '\x1b]1|SPLIT|1;|SPLIT|?\x1b|SPLIT|\\', colorOf(11)],
 	['cancelled', '\x1b[6\x18\x1b]11;?\x1a\x1bP$qm\x18', ''],

@@ -110,7 +110,7 @@ test('recordings and handwritten streams draw the same as in xterm.js; snapshots
 
 test('random output draws the same as in xterm.js', async (t) => {
 	await all(t, ours, ROUNDS, (i, random) => ({ cols: 2 + random.below(24), rows: 1 + random.below(12),
-		scrollback: random.pick([0, 3, 10, 50, 1000]), steps: Array.from({ length: 60 }, () => step(random, false)) }), 1);
+		scrollback: random.pick([0, 3, 10, 50, 1000]), steps: Array.from({ length: 60 }, () => step(random, false, true)) }), 1);
 });
 
 const SMALL = times(8, 300);

@@ -58,7 +58,7 @@ for (const [name, [cols, rows, list]] of Object.entries(ONCE))
 	});
 
 const beginning = (random) => ({ cols: 2 + random.below(24), rows: 1 + random.below(12), scrollback: random.pick([50, 1000]) });
-const steps = (random, count) => Array.from({ length: count }, () => step(random, true));
+const steps = (random, count) => Array.from({ length: count }, () => step(random, true, true));
 
 /* A sequence or a character: a NUL before a character makes it a separate piece of text. */
 const WHOLE = /^(?:\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x1b\x07]*\x07|\0[\xc2-\xf4][\x80-\xbf]+)$/;

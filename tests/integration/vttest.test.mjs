@@ -26,7 +26,8 @@ const ITEMS = {
 
 /* Queries with different replies: [query, ours, theirs, reason]. Each must occur. */
 const OTHERWISE = [
-	['\x1bZ', '\x1b[?1;2c', '', 'DECID: as DA1'],
+	['\x1b[0c', '\x1b[?1;2;4c', '\x1b[?1;2c', 'DA1: with the sixel graphics that the page draws'],
+	['\x1bZ', '\x1b[?1;2;4c', '', 'DECID: as DA1'],
 	['\x1b[=c', '\x1bP!|00000000\x1b\\', '', 'DA3: a terminal without a number'],
 	['\x1b[0x', '\x1b[2;1;1;128;128;1;0x', '', 'DECREQTPARM: a line as fast as any'],
 	['\x1b[1x', '\x1b[3;1;1;128;128;1;0x', '', 'the same'],
@@ -38,7 +39,7 @@ const OTHERWISE = [
 	['\x1b[20t', '\x1b]L\x1b\\', '', 'titles are private'],
 	['\x1b[21t', '\x1b]l\x1b\\', '', 'the same'],
 ];
-const ALIKE = 30; // replies, of 34
+const ALIKE = 14; // replies, of 16
 const SEQUENCE = /\x1b\[[0-?]*[ -/]*[@-~]|\x1bP[^\x1b]*\x1b\\|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-Z^-~\\]|\x05/g;
 
 /* Text, and sequences that no terminal replies to: most of the output. */

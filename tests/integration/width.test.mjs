@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { Ours } from '../lib/screen.mjs';
-import { graphemes, wcwidth } from '../lib/unicode.mjs';
+import { graphemes, wcwidth } from '../lib/page.mjs';
 import { outputs } from '../unicode/generate.mjs';
 import { codesWith } from '../unicode/properties.mjs';
 

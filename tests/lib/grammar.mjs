@@ -43,8 +43,20 @@ const C1 = ['\x84', '\x85', '\x88', '\x8d', '\x9b5n', '\x9d0;x\x9c'];
 const SEVERAL = ['\x1b[4m\x1b7\x1b[m\x1b8', '\x1b7\x1b[4m\x1b8', '\0\x1b[?7l世世世世世世世世世世世世世世世世', '\0世世世\b\b\b\x1b[@',
 	'\x1b[999C世\x1b[3b', '\x1b[999C\x1b[2D世\x1b[D\x1b[P'];
 
-/** A piece of output. */
-export function piece(random) {
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAQ'; // the start of one of 8 by 16 pixels
+
+/** Sixel graphics, or a file of iTerm2. */
+function image(random) {
+	const side = () => random.pick(['', 'auto', '1', '3', '20px', '40%', '200%']);
+	return random.pick([
+		() => `\x1bPq"1;1;${1 + random.below(200)};${1 + random.below(200)}#1~\x1b\\`,
+		() => `\x1bP0;1q#1!${random.below(200)}~-~~$-?\x1b\\`,
+		() => `\x1b]1337;File=inline=1;width=${side()};height=${side()};preserveAspectRatio=${random.below(2)}:${PNG}\x07`,
+	])();
+}
+
+/** A piece of output. images: there may be some. */
+export function piece(random, images = false) {
 	const pick = (from) => random.pick(from);
 	const number = () => pick(NUMBERS);
 	const word = () => pick([() => WORDS.slice(0, 1 + random.below(30)), () => 'x'.repeat(random.below(60)),
@@ -82,12 +94,14 @@ export function piece(random) {
 		/* The NUL at the end finishes an incomplete character. */
 		() => [0, ...Array.from({ length: 1 + random.below(6) }, () => random.below(256)), 0],
 	];
+	if (images)
+		makers.push(() => image(random), () => image(random));
 	return Buffer.from(pick(makers)());
 }
 
 /** A step of a session: output or, if resizes are allowed, sometimes a resize. */
-export function step(random, resizes) {
+export function step(random, resizes, images) {
 	if (resizes && random.below(14) === 0)
 		return { resize: [2 + random.below(30), 1 + random.below(14)] };
-	return { bytes: piece(random) };
+	return { bytes: piece(random, images) };
 }

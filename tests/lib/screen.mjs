@@ -7,7 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import xterm from '@xterm/headless';
-import { graphemes, useUnicode } from './unicode.mjs';
+import { graphemes, ImageCells, useUnicode } from './page.mjs';
 
 const BUILD = process.env.RINGSIDE_BIN ?? fileURLToPath(new URL('../../build', import.meta.url));
 const DRIVER = process.env.SCREEN_DRIVER ?? path.join(BUILD, 'tests/screen_driver');
@@ -72,6 +72,8 @@ export class Ours {
 	wcwidths() { return this.#ask('wcwidths'); }
 	graphemes() { return this.#ask('graphemes'); }
 	dump() { return this.#ask('dump', true); }
+	/** The snapshot that the page gets: with images. */
+	async marked(lines) { return Buffer.from(await this.#ask(`marked ${lines}`), 'hex'); }
 	async snapshot(lines) { return Buffer.from(await this.#ask(`snapshot ${lines}`), 'hex'); }
 	async replies() { return Buffer.from(await this.#ask('replies'), 'hex').toString('latin1'); }
 	async events() { return Number(await this.#ask('events')); }
@@ -160,6 +162,7 @@ export class Reference {
 			logLevel: 'off', vtExtensions: { colorSchemeQuery: false, kittyKeyboard: true },
 			windowOptions: { pushTitle: true, popTitle: true } });
 		useUnicode(this.terminal, unicode);
+		this.images = new ImageCells(this.terminal, () => {});
 		this.core = this.terminal._core;
 		mend(this.core._bufferService.buffers.normal);
 		this.replies = '';
@@ -198,6 +201,14 @@ export class Reference {
 			this.dead = true;
 		}
 		return !this.dead;
+	}
+
+	/** Feed a snapshot, which may name images. */
+	feedSnapshot(bytes) {
+		this.images.beginSnapshot();
+		const ok = this.feed(bytes);
+		this.images.endSnapshot();
+		return ok;
 	}
 
 	resize(cols, rows) {
@@ -337,6 +348,10 @@ export class Reference {
 	}
 
 	#style(fg, bg, extended) {
+		if (bg & 0x10000000 && extended?.payload !== undefined) {
+			const { image, row, first } = extended.payload;
+			return `image ${row} ${first} ${image.width}x${image.height}`;
+		}
 		const [all, plain] = styleOf(fg, bg);
 		let text = plain;
 		if (all & 1024)

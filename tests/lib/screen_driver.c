@@ -10,6 +10,7 @@
  *   graphemes                  three hexadecimal digits for each code point: its kind (two) and its width
  *   dump                       the state, see dump(); ends with a line "."
  *   snapshot LINES             the snapshot in hexadecimal, with up to LINES lines of scrollback
+ *   marked LINES               the same for the page
  *   replies                    replies since the last time, in hexadecimal
  *   events                     number of events since the last time
  */
@@ -153,6 +154,11 @@ static void put_style(uint32_t number)
 		printf("?");
 		return;
 	}
+	struct screen_image image;
+	if (screen_image_of(screen, s, &image)) {
+		printf("image %u %u %ux%u", image.row, image.first, image.width, image.height);
+		return;
+	}
 	printf("%x,%x,%x", s->fg, s->bg, s->flags);
 	if (s->flags & STYLE_EXTENDED) {
 		size_t length = 0;
@@ -265,10 +271,11 @@ static void dump(void)
 	printf(".\n");
 }
 
-static void snapshot(unsigned lines)
+static void snapshot(int (*take)(struct screen *s, unsigned lines, struct snapshot *ret_snapshot),
+	unsigned lines)
 {
 	struct snapshot snapshot;
-	if (screen_snapshot(screen, lines, &snapshot) < 0) {
+	if (take(screen, lines, &snapshot) < 0) {
 		printf("failed\n");
 		return;
 	}
@@ -303,7 +310,9 @@ int main(void)
 		} else if (strncmp(line, "dump", 4) == 0) {
 			dump();
 		} else if (sscanf(line, "snapshot %u", &a) == 1) {
-			snapshot(a);
+			snapshot(screen_snapshot, a);
+		} else if (sscanf(line, "marked %u", &a) == 1) {
+			snapshot(screen_marked_snapshot, a);
 		} else if (strncmp(line, "replies", 7) == 0) {
 			put_hex(replies, replies_length);
 			replies_length = 0;

@@ -28,6 +28,7 @@ enum style_flags {
 	STYLE_OVERLINE = 1 << 8,
 	STYLE_PROTECTED = 1 << 9, /* DECSCA: spared by DECSED and DECSEL */
 	STYLE_EXTENDED = 1 << 10, /* underline style, underline colour and link are in effect */
+	STYLE_IMAGE = 1 << 11, /* part of an image, see screen_image_of(): there is nothing else to see */
 };
 
 /* Underline styles: SGR 4:n. */

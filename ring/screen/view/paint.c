@@ -225,6 +225,11 @@ static unsigned paint_cells(
 			continue;
 		}
 		skip_cells(p, &pending);
+		unsigned images = paint_image(p, cells + at, extent - at);
+		if (images > 0) {
+			at += images;
+			continue;
+		}
 		paint_pen(p, style_of(p, cell));
 		if (at > 0 &&
 			joins(p, cells[at - (at > 1 && cell_is_tail(cells[at - 1]) ? 2 : 1)], cell))
@@ -292,7 +297,7 @@ static void paint_default_background(struct painter *p)
 static void move_back(struct painter *p, struct cell first, unsigned at, unsigned cols)
 {
 	output_format(&p->out, "\033[%uG", at < cols ? at + 1 : 1);
-	if (at < cols)
+	if (at < cols || paint_image(p, &first, 1) > 0)
 		return;
 	paint_pen(p, style_of(p, first));
 	paint_text(p, first);
@@ -358,12 +363,12 @@ static unsigned paint_wrap(
 		return 0;
 	}
 	unsigned at = cell_has_content(first) && !cut ? cell_width(first) : 0;
-	if (at > 0) {
+	if (at > 0 && paint_image(p, &first, 1) == 0) {
 		paint_pen(p, style_of(p, first));
 		if (p->mixed)
 			separate(p);
 		paint_text(p, first);
-	} else {
+	} else if (at == 0) {
 		paint_pen(p, &plain);
 		output_text(&p->out, " \b\033[X");
 	}
@@ -406,7 +411,8 @@ void paint_lines(struct painter *p, struct painted (*get)(const void *user, size
 			call_on_mark(p, empty ? (struct cell){0} : cells[0], at, cols);
 		}
 		unsigned extent = 0;
-		if (line.packed && !line.packed->odd && at == 0 && !wraps && !p->mixed) {
+		if (line.packed && !line.packed->odd && at == 0 && !wraps && !p->mixed &&
+			!paint_has_image(p, line.packed)) {
 			paint_packed(p, line.packed);
 		} else {
 			extent = paint_cells_of(line, cells);
@@ -450,6 +456,8 @@ void paint_pending_wrap(struct painter *p, const struct line *line, unsigned col
 		paint_half_head(p, line->cells, cols - 2, cols, cols);
 		return;
 	}
+	if (paint_image(p, &cell, 1) > 0)
+		return;
 	if (cell_has_content(cell)) {
 		paint_pen(p, style_of(p, cell));
 		if (cell_width(cell) == 0)

@@ -17,6 +17,7 @@ struct painter {
 	struct style pen;       /* the terminal's pen */
 	size_t link_bytes;      /* written for links so far */
 	bool offsets;           /* write each line's offset, for a checkpoint */
+	bool images;            /* the terminal shows images; otherwise their cells are spaces */
 	uint64_t offset;        /* last offset written */
 	uint8_t charset;        /* final byte of the charset in use; 0: ASCII */
 	bool mixed;             /* switch mode 2027 as needed: cells were printed in both modes */
@@ -61,6 +62,12 @@ void paint_text(struct painter *p, struct cell cell);
 
 /* Whether printing the characters of a cell produces it. Switches mode 2027 for that if needed. */
 bool paint_is_printed(struct painter *p, struct cell cell);
+
+/* Whether a packed line has cells of an image that are to be drawn as such. */
+bool paint_has_image(const struct painter *p, const struct packed *packed);
+
+/* Draw the cells of an image that begin here: OSC 7007 ; i. Returns their number; 0: there are none. */
+unsigned paint_image(struct painter *p, const struct cell *cells, unsigned count);
 
 /* Set whether the terminal joins clusters from here on (mode 2027). */
 void paint_clusters(struct painter *p, bool on);

@@ -223,5 +223,5 @@ bool paint_restored_pen(struct painter *p)
 const struct style *paint_style(const struct painter *p, uint32_t number)
 {
 	const struct style *style = intern_get(&p->s->styles, number, NULL);
-	return style ? style : &plain;
+	return style && !(style->flags & STYLE_IMAGE) ? style : &plain;
 }

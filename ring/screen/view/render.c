@@ -16,7 +16,7 @@ static const struct style plain;
 static const struct style *style_of(const struct screen *s, struct cell cell)
 {
 	const struct style *style = cell.style ? intern_get(&s->styles, cell.style, NULL) : NULL;
-	return style ? style : &plain;
+	return style && !(style->flags & STYLE_IMAGE) ? style : &plain;
 }
 
 /* Cells of the character at `at`. */

@@ -470,6 +470,7 @@ static int build_snapshot(
 	bool checkpoint = kind == CHECKPOINT;
 	struct painter p = {.s = s,
 		.offsets = checkpoint,
+		.images = kind != PLAIN,
 		.mixed = s->had_graphemes,
 		.clusters = s->modes.graphemes};
 	if (lines > s->scrollback.count)

@@ -15,14 +15,17 @@ struct exchange {
 };
 
 static const struct exchange answers[] = {
-	{"DA1", "\x1b[c", "\x1b[?1;2c"},
-	{"DA1 with 0", "\x1b[0c", "\x1b[?1;2c"},
+	{"DA1", "\x1b[c", "\x1b[?1;2;4c"},
+	{"DA1 with 0", "\x1b[0c", "\x1b[?1;2;4c"},
 	{"DA1 with anything else", "\x1b[1c", ""},
-	{"DECID", "\x1bZ", "\x1b[?1;2c"},
+	{"XTSMGRAPHICS: colours", "\x1b[?1;1;0S\x1b[?1;4;0S", "\x1b[?1;0;1024S\x1b[?1;0;1024S"},
+	{"XTSMGRAPHICS: size", "\x1b[?2;1;0S\x1b[?2;4;0S", "\x1b[?2;0;64;64S\x1b[?2;0;4096;4096S"},
+	{"XTSMGRAPHICS: anything else", "\x1b[?2;3;9;9S\x1b[?3;1;0S", "\x1b[?2;2S\x1b[?3;1S"},
+	{"DECID", "\x1bZ", "\x1b[?1;2;4c"},
 	{"DA2", "\x1b[>c", "\x1b[>0;276;0c"},
 	{"DA2 with anything else", "\x1b[>1c", ""},
 	{"DA3", "\x1b[=c", "\x1bP!|00000000\x1b\\"},
-	{"an answer to DA1", "\x1b[?1;2c", ""},
+	{"an answer to DA1", "\x1b[?1;2;4c", ""},
 	{"DSR", "\x1b[5n", "\x1b[0n"},
 	{"CPR", "\x1b[3;4H\x1b[6n", "\x1b[3;4R"},
 	{"CPR while a wrap is pending", "01234567\x1b[6n", "\x1b[1;9R"},

@@ -333,6 +333,16 @@ scenario('a soft keyboard beside other keys, and input methods of other keyboard
 	await commit('help');
 	await prompt('hepl');
 	await padded();
+	// A program that fills the screen gets no key for a word.
+	await server.api.input('main', `stty -icanon -echo; printf '\\e[?1049h'; keys=$(dd bs=1 count=2 2>&- | od -An -tx1); printf '\\e[?1049l'; stty sane; echo "keys$keys"\r`);
+	await until('the program', () => page.evaluate(() => window.ringside.terminal.buffer.active.type === 'alternate'));
+	await event('deleteWordBackward', null, ' '.repeat(25));
+	await commit('X');
+	await shows(page, /^keys 7f 58$/m);
+	await server.untilPrompt('main');
+	await page.keyboard.press('Control+l');
+	await empty();
+	await padded();
 	// A modifier of the key bar, Enter within a composition, and losing the focus in one.
 	await page.keyboard.type('x');
 	await key('Ctrl');

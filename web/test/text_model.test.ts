@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PADDING, TextModel } from '../src/touch/text_model';
+import { PADDING, TextModel, type Program } from '../src/touch/text_model';
 
 const DEL = '\x7f';
+const EDITOR: Program = { lineEditor: true, fullScreen: false };
+const KERNEL: Program = { lineEditor: false, fullScreen: false };
+const FULL_SCREEN: Program = { lineEditor: true, fullScreen: true };
 
 /** A line as a program has it that erases characters (an editor) or code points (the kernel). */
 class Line {
@@ -29,7 +32,7 @@ function follow(states: readonly string[], editor = true): string[] {
 	const line = new Line(editor);
 	model.adopt(PADDING);
 	return states.map((state) => {
-		const { erase, text } = model.change(PADDING + state, editor, '');
+		const { erase, text } = model.change(PADDING + state, { lineEditor: editor, fullScreen: false }, '');
 		line.receive(erase + text);
 		return line.text;
 	});
@@ -58,7 +61,7 @@ test('the line follows every change of the text area', () => {
 test('only what differs is sent', () => {
 	const model = new TextModel();
 	model.adopt(PADDING);
-	const change = (next: string) => model.change(PADDING + next, true, '');
+	const change = (next: string) => model.change(PADDING + next, EDITOR, '');
 	assert.deepEqual(change('teh'), { erase: '', text: 'teh' });
 	assert.deepEqual(change('teh'), { erase: '', text: '' });
 	assert.deepEqual(change('the '), { erase: DEL + DEL, text: 'he ' });
@@ -67,7 +70,7 @@ test('only what differs is sent', () => {
 
 test('deleting goes on where the keyboard knows no text', () => {
 	const model = new TextModel();
-	const change = (next: string, type: string) => model.change(next, true, type);
+	const change = (next: string, type: string) => model.change(next, EDITOR, type);
 	model.adopt(PADDING);
 	assert.deepEqual(change(PADDING.slice(1), 'deleteContentBackward'), { erase: DEL, text: '' });
 	assert.deepEqual(change(PADDING.slice(3), 'deleteContentBackward'), { erase: DEL + DEL, text: '' });
@@ -84,24 +87,60 @@ test('text that the session does not have is not erased', () => {
 	const model = new TextModel();
 	model.adopt(`${PADDING}old`);
 	assert.equal(model.typed, '');
-	assert.deepEqual(model.change(`${PADDING}old new`, true, ''), { erase: '', text: ' new' });
-	assert.deepEqual(model.change(`${PADDING}other new`, true, ''), { erase: '', text: 'ther' }, 'a change before the text that was sent');
+	assert.deepEqual(model.change(`${PADDING}old new`, EDITOR, ''), { erase: '', text: ' new' });
+	assert.deepEqual(model.change(`${PADDING}other new`, EDITOR, ''), { erase: '', text: 'other' }, 'a change before the text that was sent');
 	assert.equal(model.typed, ' new');
 	model.settle();
-	assert.deepEqual(model.change(`${PADDING}other n`, true, 'deleteContentBackward'), { erase: DEL + DEL, text: '' });
+	assert.deepEqual(model.change(`${PADDING}other n`, EDITOR, 'deleteContentBackward'), { erase: DEL + DEL, text: '' });
 	model.adopt(PADDING);
-	assert.deepEqual(model.change('x', true, 'insertText'), { erase: '', text: 'x' }, 'everything was selected and replaced');
+	assert.deepEqual(model.change('x', EDITOR, 'insertText'), { erase: '', text: 'x' }, 'everything was selected and replaced');
 	model.adopt(PADDING);
-	model.change(`${PADDING}abc`, true, '');
-	assert.deepEqual(model.change('x', true, 'insertText'), { erase: DEL + DEL + DEL, text: 'x' });
+	model.change(`${PADDING}abc`, EDITOR, '');
+	assert.deepEqual(model.change('x', EDITOR, 'insertText'), { erase: DEL + DEL + DEL, text: 'x' });
+});
+
+test('a full-screen program gets one Backspace instead of keys for words and lines', () => {
+	const model = new TextModel();
+	const change = (next: string, type: string) => model.change(next, FULL_SCREEN, type);
+	model.adopt(PADDING);
+	assert.deepEqual(change('', 'deleteContentBackward'), { erase: DEL, text: '' });
+	model.adopt(PADDING);
+	assert.deepEqual(change(PADDING.slice(4), 'deleteWordBackward'), { erase: DEL, text: '' });
+	assert.deepEqual(change(PADDING.slice(5), 'deleteSoftLineBackward'), { erase: DEL, text: '' });
+	assert.deepEqual(change(PADDING.slice(7), 'deleteContentBackward'), { erase: DEL + DEL, text: '' });
+	model.adopt(PADDING);
+	change(`${PADDING}word`, 'insertText');
+	assert.deepEqual(change(PADDING, 'deleteWordBackward'), { erase: DEL.repeat(4), text: '' }, 'typed text');
 });
 
 test('a word that replaces text of an earlier line is sent whole', () => {
+	for (const word of ['swiped', 'cable', 'cdr']) {
+		const model = new TextModel();
+		model.adopt(PADDING);
+		model.change(`${PADDING}ab cx`, KERNEL, '');
+		model.settle();
+		assert.deepEqual(model.change(`${PADDING}ab ${word}`, KERNEL, 'insertCompositionText'), { erase: '', text: word });
+		assert.deepEqual(model.change(`${PADDING}ab ${word}s`, KERNEL, ''), { erase: '', text: 's' });
+		assert.deepEqual(model.change(`${PADDING}ab x`, KERNEL, ''), { erase: DEL.repeat(word.length + 1), text: 'x' });
+	}
+});
+
+test('a word that goes on after another key goes on', () => {
 	const model = new TextModel();
 	model.adopt(PADDING);
-	model.change(`${PADDING}ab cd`, false, '');
+	model.change(`${PADDING}c`, EDITOR, '');
 	model.settle();
-	assert.deepEqual(model.change(`${PADDING}ab swiped`, false, 'insertCompositionText'), { erase: '', text: 'swiped' });
+	assert.deepEqual(model.change(`${PADDING}cat`, EDITOR, 'insertCompositionText'), { erase: '', text: 'at' });
+});
+
+test('a key beside the keyboard is text before the cursor', () => {
+	const model = new TextModel();
+	model.adopt(PADDING);
+	model.change(`${PADDING}foo`, EDITOR, '');
+	model.append('/');
+	assert.equal(model.typed, 'foo/');
+	assert.deepEqual(model.change(`${PADDING}foo/bar`, EDITOR, ''), { erase: '', text: 'bar' });
+	assert.deepEqual(model.change(`${PADDING}foo/baz `, EDITOR, ''), { erase: DEL, text: 'z ' });
 });
 
 test('random changes', () => {

@@ -167,7 +167,8 @@ export class SoftKeyboard {
 			return;
 		}
 		const { terminal, modifierHeld, pasteText } = this.#options;
-		const { erase, text } = this.#model.change(this.#area.value, terminal.modes.bracketedPasteMode, inputType);
+		const program = { lineEditor: terminal.modes.bracketedPasteMode, fullScreen: terminal.buffer.active.type === 'alternate' };
+		const { erase, text } = this.#model.change(this.#area.value, program, inputType);
 		const lines = text.replaceAll('\r\n', '\n').split('\n'), last = lines.pop() ?? '';
 		const modified = modifierHeld();
 		if (lines.length > 1 || (lines.length === 1 && last !== '')) {

@@ -14,6 +14,14 @@ const ERASE_WORD = '\x17'; // Ctrl-W
 const ERASE_LINE = '\x15'; // Ctrl-U
 const MARK = /[\p{Mn}\p{Me}\p{Cf}]/u; // no column of its own
 
+/** The program that reads the keys. */
+export interface Program {
+	/** It edits lines itself, and erases a character with its marks; the kernel erases a code point. */
+	readonly lineEditor: boolean;
+	/** It fills the screen. Its keys for words and lines are its own: Ctrl-W searches, cuts or is the start of a command. */
+	readonly fullScreen: boolean;
+}
+
 export class TextModel {
 	#text = '';
 	#floor = 0; // text before it is not the text before the session's cursor
@@ -38,35 +46,61 @@ export class TextModel {
 		this.#floor = this.#text.length;
 	}
 
+	/** The text area has this text more, at its end, and the session got it as well. */
+	append(text: string): void {
+		this.#text += text;
+	}
+
 	/**
 	 * The keyboard has changed the text area. Returns the keys that do the same to the session's line.
-	 * lineEditor: the program edits lines itself and erases a character with its marks; the kernel erases a code point.
 	 * inputType: of the InputEvent, or empty.
 	 */
-	change(next: string, lineEditor: boolean, inputType: string): { erase: string; text: string } {
+	change(next: string, program: Program, inputType: string): { erase: string; text: string } {
+		const { lineEditor } = program;
 		const before = this.#text, floor = this.#floor;
 		const start = lineEditor ? startOfCharacter(before, commonStart(before, next), floor) : commonStart(before, next);
 		const typed = before.slice(floor);
 		this.#text = next;
 		if (start < floor && next.length >= start + typed.length && next.endsWith(typed)) {
 			// Only text that the session does not have has changed.
-			this.#floor = next.length - typed.length;
-			return this.#beyond(before.slice(start, floor), next.slice(start, this.#floor), inputType);
+			const keys = beyond({ before, start, end: floor, text: next.slice(start, next.length - typed.length) }, program, inputType);
+			this.#floor = next.length - (typed === '' ? keys.text.length : typed.length);
+			return keys;
 		}
 		this.#floor = Math.min(floor, start);
 		const erase = ERASE.repeat(count(before.slice(Math.max(start, floor)), lineEditor));
-		const beyond = this.#beyond(before.slice(start, floor), next.slice(start), inputType);
-		return { erase: erase + beyond.erase, text: beyond.text };
+		const more = beyond({ before, start, end: floor, text: next.slice(start) }, program, inputType);
+		return { erase: erase + more.erase, text: more.text };
 	}
+}
 
-	/** Deleting goes on in the session, where there may be more text than the keyboard knows. */
-	#beyond(deleted: string, text: string, inputType: string): { erase: string; text: string } {
-		if (deleted === '' || text !== '')
-			return { erase: '', text };
-		const erase = /^delete(?:Soft|Hard)Line/.test(inputType) ? ERASE_LINE
-			: inputType.startsWith('deleteWord') || deleted.length >= PADDING.length / 2 ? ERASE_WORD : ERASE.repeat(count(deleted, false));
-		return { erase, text };
-	}
+/** A change of text that the session does not have: `before` from start to end is replaced by the text. */
+interface Change {
+	readonly before: string;
+	readonly start: number;
+	readonly end: number;
+	readonly text: string;
+}
+
+function beyond({ before, start, end, text }: Change, program: Program, inputType: string): { erase: string; text: string } {
+	const deleted = before.slice(start, end);
+	if (deleted === '')
+		return { erase: '', text };
+	if (text !== '')
+		return { erase: '', text: before.slice(startOfWord(before, start), start) + text }; // the session needs the whole word
+	// Deleting goes on in the session, where there may be more text than the keyboard knows.
+	const line = /^delete(?:Soft|Hard)Line/.test(inputType);
+	const word = inputType.startsWith('deleteWord') || deleted.length >= PADDING.length / 2;
+	if (line || word)
+		return { erase: program.fullScreen ? ERASE : line ? ERASE_LINE : ERASE_WORD, text };
+	return { erase: ERASE.repeat(count(deleted, false)), text };
+}
+
+function startOfWord(text: string, end: number): number {
+	let at = end;
+	while (at > 0 && !/\s/.test(text[at - 1] ?? ' '))
+		at--;
+	return at;
 }
 
 /** How many times Backspace erases the text. */

@@ -333,6 +333,23 @@ scenario('a soft keyboard beside other keys, and input methods of other keyboard
 	await commit('help');
 	await prompt('hepl');
 	await padded();
+	// Control characters in a keyboard's clipboard.
+	await commit('a\x02b');
+	await prompt('ab');
+	await padded();
+	// An input method's Enter chooses a candidate. A keyboard's Enter may have no code.
+	const enter = async (windowsVirtualKeyCode) => {
+		for (const type of ['keyDown', 'keyUp'])
+			await cdp.send('Input.dispatchKeyEvent', { type, windowsVirtualKeyCode, key: 'Enter', code: '', ...(windowsVirtualKeyCode === 13 && type === 'keyDown' ? { text: '\r' } : {}) });
+	};
+	await compose('echo kan');
+	await enter(229);
+	await commit('echo 漢');
+	await enter(229);
+	await shows(page, /^[#$] echo 漢$\n*$/m);
+	await enter(13);
+	await shows(page, /^漢$/m);
+	await padded();
 	// A program that fills the screen gets no key for a word.
 	await server.api.input('main', `stty -icanon -echo; printf '\\e[?1049h'; keys=$(dd bs=1 count=2 2>&- | od -An -tx1); printf '\\e[?1049l'; stty sane; echo "keys$keys"\r`);
 	await until('the program', () => page.evaluate(() => window.ringside.terminal.buffer.active.type === 'alternate'));

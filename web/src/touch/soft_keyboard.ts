@@ -4,6 +4,7 @@ import { PADDING, TextModel } from './text_model';
 
 const TYPED_MAX = 500; // characters in the text area, so that each change is cheap to find
 const COMPOSING_KEY = 229; // keyCode of keys that the keyboard or input method handles
+const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/; // beside tabs and new lines
 const PASTES = ['insertFromPaste', 'insertFromPasteAsQuotation', 'insertFromDrop', 'insertFromYank'];
 
 /** On iPhones and iPads soft keys have the codes of physical ones. Macs have no touch screens. */
@@ -15,7 +16,7 @@ type Source = 'soft' | 'hard';
 export interface SoftKeyboardOptions {
 	readonly terminal: Terminal;
 	readonly mount: HTMLElement;
-	/** Paste a text of several lines. */
+	/** Paste a text of several lines, or with control characters. */
 	readonly pasteText: (text: string) => void;
 	/** Ctrl or Alt of the key bar is held for the next key. */
 	readonly modifierHeld: () => boolean;
@@ -108,7 +109,8 @@ export class SoftKeyboard {
 	#onKeyDown(event: KeyboardEvent): void {
 		this.#key = this.#sourceOf(event);
 		if (this.#hide(event, this.#key)) {
-			if (event.key === 'Enter') {
+			// An input method's Enter may choose a candidate; if it is a new line, it comes as input.
+			if (event.key === 'Enter' && event.keyCode !== COMPOSING_KEY) {
 				event.preventDefault();
 				this.#enter();
 			}
@@ -171,7 +173,7 @@ export class SoftKeyboard {
 		const { erase, text } = this.#model.change(this.#area.value, program, inputType);
 		const lines = text.replaceAll('\r\n', '\n').split('\n'), last = lines.pop() ?? '';
 		const modified = modifierHeld();
-		if (lines.length > 1 || (lines.length === 1 && last !== '')) {
+		if (lines.length > 1 || (lines.length === 1 && last !== '') || CONTROL.test((lines[0] ?? '') + last)) {
 			this.#type(erase);
 			pasteText(text);
 			this.#settle();

@@ -298,7 +298,7 @@ scenario('a soft keyboard beside other keys, and input methods of other keyboard
 	await server.session({ id: 'main', cols: 80, rows: 24 });
 	const opened = await phone(server);
 	const { page, cdp } = opened;
-	const { padded, value, compose, commit, erase, event } = keyboard(opened);
+	const { padded, value, compose, commit, recompose, erase, event } = keyboard(opened);
 	const area = page.locator('.xterm-helper-textarea');
 	const key = (name) => page.getByTestId('key-bar').getByRole('button', { name, exact: true }).tap();
 	/** The prompt has this text; then it is emptied. */
@@ -329,13 +329,42 @@ scenario('a soft keyboard beside other keys, and input methods of other keyboard
 	// What was typed before another key is not erased.
 	await compose('hel');
 	await key('Left');
-	await compose('help');
-	await commit('help');
+	assert.match(await value(), /^ +$/, 'the keyboard does not begin anew');
+	await compose('p');
+	await commit('p');
 	await prompt('hepl');
 	await padded();
-	// Control characters in a keyboard's clipboard.
+	// A character of the key bar is part of what the keyboard sees.
+	await compose('foo');
+	await key('Slash');
+	await compose('bar');
+	await commit('bar');
+	await recompose(7, 'foo/baz');
+	await commit('foo/baz ');
+	assert.match(await value(), /^ +foo\/baz $/);
+	await prompt('foo/baz ');
+	await padded();
+	// A paste in a composition, and control characters in a keyboard's clipboard.
+	await page.evaluate(() => navigator.clipboard.writeText('PASTED'));
+	await compose('te' + 'h');
+	await key('Paste');
+	await shows(page, /tehPASTED$/m);
+	assert.match(await value(), /^ +$/, 'the keyboard does not begin anew');
+	await commit('the ');
+	await prompt('tehPASTEDthe ');
+	await padded();
 	await commit('a\x02b');
 	await prompt('ab');
+	await padded();
+	// A word that is selected by a double tap, which xterm.js puts into the text area.
+	await page.keyboard.type('one two');
+	const word = await placeOf(page, 'one two');
+	for (let tap = 0; tap < 2; tap += 1) await page.touchscreen.tap(...word);
+	await until('the selected word', () => page.evaluate(() => window.ringside.terminal.getSelection() === 'one'));
+	await padded();
+	await erase();
+	await commit('X');
+	await prompt('one twX');
 	await padded();
 	// An input method's Enter chooses a candidate. A keyboard's Enter may have no code.
 	const enter = async (windowsVirtualKeyCode) => {

@@ -25,7 +25,7 @@ import { Input } from './term/input';
 import { ignoreMouseModes, onTyping } from './term/read_only';
 import { Sticky } from './term/sticky';
 import { createTerminal } from './term/terminal';
-import { loadTouch } from './touch/lazy_touch';
+import { LazyTouch } from './touch/lazy_touch';
 import { describeRestart } from './ui/banner';
 import { ConnectionBanner } from './ui/connection_banner';
 import { copyOnInterrupt, copyOnSelect, copyText } from './ui/copy';
@@ -113,6 +113,7 @@ export class SessionView {
 	#history: History;
 	#input: Input;
 	#sticky = new Sticky();
+	#touch: LazyTouch;
 	#keyBar: HTMLElement | null;
 	#gone = new AbortController(); // removes listeners
 	#clientId: Client['id'] | null = null; // given by the server, another one for each connection
@@ -140,7 +141,7 @@ export class SessionView {
 		});
 		this.terminal = terminal;
 		this.#newOutput = new NewOutput(terminal);
-		this.#paster = new Paster(terminal, () => this.connection);
+		this.#paster = new Paster(terminal, () => this.connection, () => this.#touch.pasted());
 		this.#clusters = new Clusters(terminal);
 		this.#banner = new ConnectionBanner({
 			role,
@@ -164,7 +165,7 @@ export class SessionView {
 		let stage: HTMLElement;
 		const paste = role === 'viewer' ? null
 			: () => void pasteFromClipboard(terminal, (text) => this.#paster.paste(text));
-		this.#keyBar = paste && keyBar(terminal, this.#sticky, paste);
+		this.#keyBar = paste && keyBar(terminal, this.#sticky, (keys) => this.#touch.type(keys), paste);
 		this.#element = h('section', { class: 'session-view', 'aria-label': `Session ${id}` },
 			stage = h('div', { class: 'stage' },
 				this.#mount, this.#banner.element, this.#undelivered.element, this.#paster.element,
@@ -185,11 +186,11 @@ export class SessionView {
 			fetchAll: () => this.#history.fetchAll(),
 		});
 		this.#fileLinks = new LazyLinks({ api, session: id, terminal, stage, mount: this.#mount, blockAt: (row) => this.blocks.at(row) });
-		loadTouch({
+		this.#touch = new LazyTouch({
 			terminal, mount: this.#mount, stage, paste, pasteText: (text) => this.#paster.paste(text),
 			modifierHeld: () => this.#sticky.isHeld('ctrl') || this.#sticky.isHeld('alt'),
 			commandAt: (row) => this.blocks.commandAt(row), cover: this.blocks.header,
-		}, this.#gone.signal).catch(() => undefined); // xterm.js handles touches then
+		}, this.#gone.signal);
 		this.#images = new Images(terminal, (from, to) => api.output(id, from, to), this.#gone.signal);
 		terminal.onTitleChange((title) => events.title(title));
 		terminal.onBell(() => this.#onBell());

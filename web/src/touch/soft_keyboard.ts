@@ -1,8 +1,7 @@
 import type { Terminal } from '@xterm/xterm';
 import { isMac } from '../ui/platform';
-import { PADDING, TextModel } from './text_model';
+import { TypedText } from './typed_text';
 
-const TYPED_MAX = 500; // characters in the text area, so that each change is cheap to find
 const COMPOSING_KEY = 229; // keyCode of keys that the keyboard or input method handles
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/; // beside tabs and new lines
 const PASTES = ['insertFromPaste', 'insertFromPasteAsQuotation', 'insertFromDrop', 'insertFromYank'];
@@ -29,21 +28,18 @@ export interface SoftKeyboardOptions {
  */
 export class SoftKeyboard {
 	#options: SoftKeyboardOptions;
-	#area: HTMLTextAreaElement;
-	#model = new TextModel();
+	#text: TypedText;
 	#coarse = window.matchMedia('(pointer: coarse)');
 	#key: Source | null = null; // of the key that is down
 	#composing: Source | null = null;
 	#seen = false; // a soft keyboard has been used
 	#blurred = true;
 	#reserved = false; // xterm.js compares contents of the text area over time, for an input method
-	#stale = true; // the text area has text of before; it is emptied when nothing is composed, unless it has new text
 	#sending = false;
-	#timer: number | undefined;
 
 	constructor(options: SoftKeyboardOptions, area: HTMLTextAreaElement, signal: AbortSignal) {
 		this.#options = options;
-		this.#area = area;
+		this.#text = new TypedText(area, () => this.#composing === null && this.#mayWrite);
 		for (const [name, value] of [['enterkeyhint', 'enter'], ['inputmode', 'text'], ['writingsuggestions', 'false']] as const)
 			area.setAttribute(name, value);
 		const listen = <T extends Event>(type: string, handle: (event: T) => void) =>
@@ -62,7 +58,7 @@ export class SoftKeyboard {
 			if (this.#hide(event, this.#source))
 				this.#send(event.inputType);
 			else
-				this.#adopt();
+				this.#text.adopt();
 		});
 		listen('compositionstart', (event) => {
 			this.#composing = this.#source;
@@ -73,7 +69,12 @@ export class SoftKeyboard {
 		listen('focus', () => {
 			this.#blurred = this.#reserved = false;
 			this.#composing = this.#key = null;
-			this.#settle();
+			this.#text.settle();
+		});
+		// On Linux and Android, xterm.js puts a word in it that the user has selected. Backspace would erase as many characters.
+		listen('select', () => {
+			if (this.#coarse.matches && this.#text.adopt())
+				this.#text.settle();
 		});
 		// xterm.js empties the text area then. What the keyboard finishes after that has been sent.
 		listen('blur', () => {
@@ -81,14 +82,42 @@ export class SoftKeyboard {
 		});
 		const typed = options.terminal.onData(() => {
 			if (!this.#sending)
-				this.#settle(); // keys of the key bar, a paste
+				this.#text.settle();
 		});
 		signal.addEventListener('abort', () => {
 			typed.dispose();
-			window.clearTimeout(this.#timer);
+			this.#text.dispose();
 		});
 		this.#blurred = document.activeElement !== area;
-		this.#tidySoon();
+		this.#text.tidySoon();
+	}
+
+	/** Type a key beside the keyboard. If it is a character, the keyboard sees it after its word. */
+	type(keys: string): void {
+		this.#type(keys);
+		if ([...keys].length !== 1 || CONTROL.test(keys)) {
+			this.restart();
+		} else if (this.#mayWrite) {
+			this.#composing = null;
+			this.#text.append(keys);
+		} else {
+			this.#text.settle();
+		}
+	}
+
+	/** The session got other input, for example a paste: a word that the keyboard composes ends. */
+	restart(): void {
+		if (this.#sending || !this.#mayWrite) {
+			this.#text.settle();
+			return;
+		}
+		this.#composing = null;
+		this.#text.empty();
+	}
+
+	/** A soft keyboard is used, and the text area may be changed, which ends a composition. */
+	get #mayWrite(): boolean {
+		return !this.#blurred && !this.#reserved && this.#composing !== 'hard' && (this.#seen || this.#coarse.matches);
 	}
 
 	/** Where the current event comes from. Without a key it is a choice of the user on a soft keyboard, if there is one. */
@@ -117,7 +146,7 @@ export class SoftKeyboard {
 		} else if (event.keyCode === COMPOSING_KEY) {
 			this.#reserved = true;
 		} else if (!['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) {
-			this.#settle();
+			this.#text.settle();
 		}
 	}
 
@@ -131,65 +160,65 @@ export class SoftKeyboard {
 		if (!soft || altKey || ctrlKey || metaKey || usesKittyProtocol(this.#options.terminal))
 			return 'hard';
 		// The keyboard corrects only text that it finds in the text area.
-		return [...key].length === 1 || (key === 'Backspace' && this.#model.typed !== '') ? 'soft' : 'hard';
+		return [...key].length === 1 || (key === 'Backspace' && this.#text.isTyped) ? 'soft' : 'hard';
 	}
 
 	#onBeforeInput(event: InputEvent): void {
 		if (this.#source !== 'soft')
 			return;
-		this.#adopt();
+		this.#text.adopt();
 		if (event.inputType === 'insertLineBreak' || event.inputType === 'insertParagraph') {
 			event.preventDefault();
 			this.#enter();
 		} else if (PASTES.includes(event.inputType)) {
 			event.preventDefault();
-			this.#options.pasteText(event.data ?? event.dataTransfer?.getData('text/plain') ?? '');
+			this.#paste(event.data ?? event.dataTransfer?.getData('text/plain') ?? '');
 		} else if (event.inputType.startsWith('history')) {
 			event.preventDefault();
 		}
 	}
 
 	#onCompositionEnd(event: Event): void {
-		const soft = this.#hide(event, this.#composing);
+		const soft = this.#hide(event, this.#source); // also if a key beside the keyboard has ended the composition
 		this.#composing = null;
 		if (soft)
 			this.#send('');
 	}
 
-	/** xterm.js, too, changes the text area. */
-	#adopt(): void {
-		if (this.#area.value !== this.#model.text)
-			this.#model.adopt(this.#area.value);
-	}
-
 	/** Send the change of the text area. */
 	#send(inputType: string): void {
 		if (this.#blurred) {
-			this.#adopt();
+			this.#text.adopt();
 			return;
 		}
-		const { terminal, modifierHeld, pasteText } = this.#options;
-		const program = { lineEditor: terminal.modes.bracketedPasteMode, fullScreen: terminal.buffer.active.type === 'alternate' };
-		const { erase, text } = this.#model.change(this.#area.value, program, inputType);
+		const { terminal, modifierHeld } = this.#options;
+		const fullScreen = terminal.buffer.active.type === 'alternate';
+		const { erase, text } = this.#text.change({ lineEditor: terminal.modes.bracketedPasteMode, fullScreen }, inputType);
 		const lines = text.replaceAll('\r\n', '\n').split('\n'), last = lines.pop() ?? '';
 		const modified = modifierHeld();
 		if (lines.length > 1 || (lines.length === 1 && last !== '') || CONTROL.test((lines[0] ?? '') + last)) {
 			this.#type(erase);
-			pasteText(text);
-			this.#settle();
+			this.#paste(text);
 		} else {
 			this.#type(erase + (lines[0] ?? last));
 			if (lines.length === 1)
 				this.#enter();
 			else if (modified && !modifierHeld())
-				this.#settle(); // it was a control character
+				this.#text.settle(); // it was a control character
 		}
-		this.#tidySoon();
+		this.#text.tidySoon();
+	}
+
+	#paste(text: string): void {
+		this.#sending = true;
+		this.#options.pasteText(text);
+		this.#sending = false;
+		this.#text.settle();
 	}
 
 	#enter(): void {
 		this.#type('\r');
-		this.#settle();
+		this.#text.settle();
 	}
 
 	#type(keys: string): void {
@@ -198,28 +227,6 @@ export class SoftKeyboard {
 		this.#sending = true;
 		this.#options.terminal.input(keys);
 		this.#sending = false;
-	}
-
-	/** What is in the text area is no longer before the session's cursor. */
-	#settle(): void {
-		this.#model.settle();
-		this.#stale = true;
-		this.#tidySoon();
-	}
-
-	/** Empty the text area if that is due. Not at once: the keyboard may be in the middle of several changes. */
-	#tidySoon(): void {
-		this.#timer ??= window.setTimeout(() => {
-			this.#timer = undefined;
-			const padded = this.#model.text.startsWith(PADDING.slice(PADDING.length / 2));
-			const due = this.#model.typed === '' ? this.#stale || !padded : this.#model.text.length > TYPED_MAX;
-			if (!due || this.#blurred || this.#reserved || this.#composing !== null || !(this.#seen || this.#coarse.matches))
-				return;
-			this.#stale = false;
-			this.#area.value = PADDING;
-			this.#area.setSelectionRange(PADDING.length, PADDING.length);
-			this.#model.adopt(PADDING);
-		});
 	}
 }
 

@@ -9,9 +9,9 @@ export interface TouchOptions extends SelectionOptions, SoftKeyboardOptions {
 	readonly cover: HTMLElement;
 }
 
-export function handleTouch(options: TouchOptions, signal: AbortSignal): void {
+/** Returns null if this page may only watch. */
+export function handleTouch(options: TouchOptions, signal: AbortSignal): SoftKeyboard | null {
 	const { terminal, mount, cover } = options;
-	if (terminal.textarea !== undefined && options.paste !== null)
-		new SoftKeyboard(options, terminal.textarea, signal);
 	new Gestures(mount, cover, new Scroller(terminal, mount), new TouchSelection(options, signal), signal);
+	return terminal.textarea === undefined || options.paste === null ? null : new SoftKeyboard(options, terminal.textarea, signal);
 }

@@ -6,12 +6,12 @@ import { h } from './dom';
 const REPEAT_AFTER_MS = 400;
 const REPEAT_EVERY_MS = 70;
 
-/** A bar with keys that phone keyboards lack. */
-export function keyBar(terminal: Terminal, sticky: Sticky, paste: () => void): HTMLElement {
+/** A bar with keys that phone keyboards lack. type: sends keys to the session. */
+export function keyBar(terminal: Terminal, sticky: Sticky, type: (keys: string) => void, paste: () => void): HTMLElement {
 	const text = (label: string, data = label, name = label) =>
-		key(label, name, () => terminal.input(sticky.apply(data)));
+		key(label, name, () => type(sticky.apply(data)));
 	const cursor = (label: string, which: CursorKey) =>
-		key(label, which, () => terminal.input(
+		key(label, which, () => type(
 			keySequence(which, sticky.release(), terminal.modes.applicationCursorKeysMode)), true);
 	const modifier = (label: string, which: Modifier) => {
 		const button = key(label, label, () => sticky.toggle(which));
@@ -22,7 +22,7 @@ export function keyBar(terminal: Terminal, sticky: Sticky, paste: () => void): H
 	const bar = h('div', {
 		class: 'key-bar', role: 'toolbar', 'aria-label': 'Terminal keys', 'data-testid': 'key-bar',
 	},
-	// In pairs: the upper and the lower key of each column. In one row, key_bar.css moves End.
+	// In pairs: the upper and the lower key of each column. In wide windows, which have one row, key_bar.css moves End.
 	text('Esc', '\x1b'), text('Tab', '\t'), modifier('Ctrl', 'ctrl'), modifier('Alt', 'alt'),
 	text('^C', '\x03', 'Interrupt'), clickKey('Paste', paste), cursor('Home', 'Home'), cursor('←', 'Left'),
 	cursor('↑', 'Up'), cursor('↓', 'Down'), cursor('End', 'End'), cursor('→', 'Right'), cursor('PgUp', 'PgUp'), cursor('PgDn', 'PgDn'),

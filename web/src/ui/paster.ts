@@ -18,12 +18,15 @@ export class Paster {
 	readonly element: HTMLElement;
 	#terminal: Terminal;
 	#connection: () => Connection;
+	#sent: () => void;
 	#bar = h('progress', { max: '1', value: '0', 'aria-label': 'Paste' });
 	#share = h('span', { class: 'pasting-share' });
 	#timer: number | undefined;
 
-	constructor(terminal: Terminal, connection: () => Connection) {
+	/** sent: called after each paste. */
+	constructor(terminal: Terminal, connection: () => Connection, sent: () => void) {
 		this.#terminal = terminal;
+		this.#sent = sent;
 		this.#connection = connection;
 		this.element = h('div', { class: 'pasting', role: 'status', hidden: true, 'data-testid': 'pasting' }, 'Pasting', this.#bar, this.#share,
 			h('button', { type: 'button', class: 'button small', 'data-testid': 'paste-cancel', click: () => this.#cancel() }, 'Cancel'));
@@ -40,9 +43,10 @@ export class Paster {
 
 	#send(paste: Paste): void {
 		const connection = this.#connection();
-		if (connection.paste(paste))
+		if (connection.paste(paste)) {
 			this.#terminal.scrollToBottom();
-		else if (connection.state.kind !== 'closed')
+			this.#sent();
+		} else if (connection.state.kind !== 'closed')
 			toast('This cannot be pasted now: too much input waits already.');
 	}
 

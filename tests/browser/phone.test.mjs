@@ -480,9 +480,10 @@ const visible = (page) => page.evaluate(() => {
 	const mount = document.querySelector('.mount').getBoundingClientRect();
 	const screen = document.querySelector('.xterm-screen').getBoundingClientRect();
 	const shown = (name) => document.querySelector(name)?.checkVisibility() ?? false;
+	const top = Math.max(mount.top, document.querySelector('.block-header').getBoundingClientRect().bottom);
 	return {
-		rows: Math.min(mount.height, screen.bottom - mount.top) / cell.height,
-		cursor: (screen.top - mount.top + (active.cursorY + 1) * cell.height) / cell.height,
+		rows: Math.min(mount.bottom - top, screen.bottom - top) / cell.height,
+		cursor: (screen.top - top + (active.cursorY + 1) * cell.height) / cell.height,
 		bars: ['.top-bar', '.status-bar', '.sidebar-open'].filter(shown),
 		keys: document.querySelector('.key-bar').getBoundingClientRect().height,
 		inside: document.querySelector('.key-bar').getBoundingClientRect().bottom <= window.innerHeight + 0.5,
@@ -504,6 +505,12 @@ scenario('the on-screen keyboard leaves eight rows of the terminal, with the cur
 	assert.ok(now.rows >= 20 && now.inside, JSON.stringify(now));
 	assert.deepEqual(now.bars, ['.top-bar']);
 	await shot(page, 'portrait-keyboard');
+	// It is turned with its keyboard.
+	await size(844, 150);
+	await until(() => JSON.stringify(now), async () => {
+		now = await visible(page);
+		return now.rows >= 8 && now.bars.length === 0 && now.inside;
+	});
 	await page.evaluate(() => document.activeElement.blur());
 	await size(844, 390);
 	await shot(page, 'landscape');

@@ -1,5 +1,7 @@
-const KEYBOARD_MIN = 120; // pixels; less is the browser's own bars
+import { OnScreenKeyboard } from './on_screen_keyboard';
+
 const TIGHT = 360; // pixels that are left for the page, as in landscape
+const OPEN = 'keyboard-open';
 
 /**
  * Keep the page in the visible part of the window. A phone's keyboard covers the lower part of the window (always on iOS) or
@@ -12,25 +14,39 @@ export function followVisualViewport(): void {
 		return;
 	const root = document.documentElement;
 	const coarse = window.matchMedia('(pointer: coarse)');
-	const tallest = new Map<number, number>(); // heights of the window without a keyboard, by its width
-	const apply = () => {
+	const keyboard = new OnScreenKeyboard();
+	const show = () => {
+		root.classList.toggle(OPEN, keyboard.open);
+		root.classList.toggle('keyboard-tight', keyboard.open && viewport.height < TIGHT);
+	};
+	const apply = (settled: boolean) => {
 		// Pinch zoom shrinks the viewport too, but must not shrink the page.
 		if (viewport.scale > 1.01)
 			return;
-		const { innerWidth, innerHeight } = window, { height } = viewport;
-		root.style.setProperty('--visible-height', `${height}px`);
+		root.style.setProperty('--visible-height', `${viewport.height}px`);
 		root.style.setProperty('--visible-top', `${viewport.offsetTop}px`);
-		tallest.set(innerWidth, Math.max(innerHeight, tallest.get(innerWidth) ?? 0));
-		const covered = innerHeight - height > KEYBOARD_MIN;
-		const smaller = coarse.matches && (tallest.get(innerWidth) ?? 0) - height > KEYBOARD_MIN && isEditing();
-		root.classList.toggle('keyboard-open', covered || smaller);
-		root.classList.toggle('keyboard-tight', (covered || smaller) && height < TIGHT);
+		keyboard.update({
+			width: window.innerWidth, height: window.innerHeight, visible: viewport.height, editing: isEditing(), touch: coarse.matches, settled,
+		});
+		show();
 	};
-	viewport.addEventListener('resize', apply);
-	viewport.addEventListener('scroll', apply);
-	document.addEventListener('focusin', apply);
-	document.addEventListener('focusout', apply);
-	apply();
+	viewport.addEventListener('resize', () => apply(true));
+	viewport.addEventListener('scroll', () => apply(false));
+	document.addEventListener('focusin', () => apply(false));
+	document.addEventListener('focusout', () => apply(false));
+	document.addEventListener('pointerdown', () => apply(true), { capture: true });
+	// The user may divide the screen between two apps meanwhile.
+	window.addEventListener('blur', () => keyboard.forgetHeights());
+	document.addEventListener('fullscreenchange', () => {
+		keyboard.reset();
+		show();
+	});
+	apply(true);
+}
+
+/** Whether a phone's keyboard makes the page smaller. */
+export function keyboardIsOpen(): boolean {
+	return document.documentElement.classList.contains(OPEN);
 }
 
 /** Whether the focus is where a keyboard types. */

@@ -532,6 +532,16 @@ scenario('the on-screen keyboard leaves eight rows of the terminal, with the cur
 			await shot(page, `landscape-keyboard-${what.replaceAll(' ', '-')}-${height}`);
 		}
 	}
+	// The name of a running command covers no row.
+	await size(844, 390);
+	await server.api.input('main', 'seq 100; sleep 1000\r');
+	await page.getByTestId('block-header').waitFor();
+	await size(844, 135);
+	await page.keyboard.type('x');
+	await until(() => JSON.stringify(now), async () => {
+		now = await visible(page);
+		return now.rows >= 8 && now.cursor > 0.9 && now.cursor <= now.rows + 0.05;
+	});
 });
 
 /** Visible targets of fingers that are smaller than 44 by 44 pixels. */

@@ -102,6 +102,28 @@ scenario('a swipe moves the text as far as the finger, and programs get it in th
 	await follows('zoomed', 600, 155);
 	await follows('zoomed', 150, 611);
 	await shot(page, 'zoomed');
+	// It pans to the cursor when the user types, and not on output after the page has panned, as a search does, nor when
+	// the keyboard closes.
+	const panned = async () => (await view(page)).panned;
+	const panUp = async () => {
+		await page.keyboard.press('Backspace');
+		await until('the cursor', async () => await panned() > 0);
+		await page.evaluate(() => { document.querySelector('.mount').scrollTop = 0; });
+	};
+	await page.evaluate(() => window.ringside.terminal.focus());
+	await panUp();
+	await server.api.input('main', 'echo out""put\r');
+	await shows(page, /^output$/m);
+	assert.equal(await panned(), 0, 'output pans to the cursor');
+	await page.setViewportSize({ width: 390, height: 500 });
+	await until('the cursor', async () => await panned() > 0);
+	await panUp();
+	const { height: tight } = await page.getByTestId('terminal').boundingBox();
+	await page.setViewportSize(PHONE.viewport);
+	await until('the height', async () => (await page.getByTestId('terminal').boundingBox()).height > tight + 200);
+	await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
+	assert.equal(await panned(), 0, 'closing the keyboard pans to the cursor');
+	await page.evaluate(() => document.activeElement.blur());
 
 	// A key or a report of the mouse for each row. The program shows them.
 	const { height } = await view(page);

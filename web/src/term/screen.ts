@@ -20,7 +20,8 @@ export class Screen {
 	#cell = { width: 0, height: 0 }; // at the normal font size, in CSS pixels
 
 	#phone: boolean;
-	#height = 0; // of the window at the last layout
+	#height = 0; // of the mount at the last layout
+	#panned = { left: 0, top: 0 }; // by this class
 	#follows = true; // pans to the cursor
 	#touched = false; // a finger moves on it
 	zoom = 1; // relative to the size that fits
@@ -44,6 +45,7 @@ export class Screen {
 		listen('touchmove', true, true);
 		listen('touchend', false, false);
 		listen('touchcancel', false, false);
+		mount.addEventListener('scroll', () => this.#checkPan());
 	}
 
 	/** The user types: the cursor is to be visible until the user pans. Keys that a swipe sends do not count. */
@@ -82,6 +84,7 @@ export class Screen {
 		const { element, cols, rows } = this.#terminal;
 		if (wanted === null || element === undefined)
 			return;
+		this.#checkPan();
 		const space = this.#space();
 		const ratio = mine ? this.#ratioForRows() : Math.min(1, space.width / (cols * this.#cell.width),
 			this.#phone ? this.#ratioForRows() : space.height / (rows * this.#cell.height));
@@ -95,10 +98,14 @@ export class Screen {
 		const pan = foreign && (screen.width > clientWidth || screen.height > clientHeight);
 		const before = this.#mount.classList.contains('pan');
 		this.#mount.classList.toggle('pan', pan);
-		// A phone's keyboard may have covered the cursor.
-		if ((pan && !before) || clientHeight !== this.#height)
-			this.followCursor();
+		// A phone's keyboard may have covered the cursor. If it has closed, the user may want to read.
+		const covered = clientHeight < this.#height && this.#mount.contains(document.activeElement);
 		this.#height = clientHeight;
+		if (covered || (pan && !before))
+			this.followCursor();
+		else if (this.#follows)
+			this.#panToCursor();
+		this.#notePan();
 	}
 
 	/** How much smaller the font has to be for ROWS_MIN rows on a phone. */
@@ -118,6 +125,20 @@ export class Screen {
 		const x = inner.left - outer.left + cursorX * cell.width, y = inner.top - outer.top + cursorY * cell.height;
 		mount.scrollLeft += Math.min(x, Math.max(0, x + cell.width - mount.clientWidth));
 		mount.scrollTop += Math.min(y, Math.max(0, y + cell.height - mount.clientHeight));
+		this.#notePan();
+	}
+
+	/** Stop following the cursor if the user has panned, or another part of the page, for example to show what it has found. */
+	#checkPan(): void {
+		const { scrollLeft, scrollTop, clientHeight } = this.#mount, { left, top } = this.#panned;
+		// Another height may have moved it.
+		if (clientHeight === this.#height && (Math.abs(scrollLeft - left) > 1 || Math.abs(scrollTop - top) > 1))
+			this.#follows = false;
+	}
+
+	/** The position is the result of a layout or of following the cursor. */
+	#notePan(): void {
+		this.#panned = { left: this.#mount.scrollLeft, top: this.#mount.scrollTop };
 	}
 
 	#fitFont(ratio: number, mine: boolean): void {

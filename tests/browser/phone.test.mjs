@@ -684,6 +684,15 @@ scenario('a phone shrinks no session for others, and begins new ones in its own 
 	await until('the font', () => page.evaluate((width) => window.ringside.terminal?.cols === width && window.ringside.terminal.options.fontSize >= 12, cols));
 	await page.getByTestId('size-badge').waitFor({ state: 'hidden' });
 	await shot(page, 'new');
+	// The keyboard is open for the palette, and does not make the session smaller.
+	await page.getByTestId('terminal').tap();
+	await page.setViewportSize({ width: 390, height: 450 });
+	await until('the keyboard', () => page.evaluate(() => document.documentElement.matches('.keyboard-open')));
+	await page.getByRole('button', { name: /^Command palette/ }).tap();
+	await page.getByTestId('palette-input').fill('New session here');
+	await page.getByTestId('palette-item').first().tap();
+	const next = await until('the next session', async () => (await server.api.list()).sessions.find(({ id }) => id !== 'main' && id !== made.id));
+	assert.equal(await size(next.id), `${cols}x${rows}`);
 	await server.client({ sessionId: made.id, cols: 100, rows: 30 }).connect();
 	await until('the size of the other', async () => await size(made.id) === '100x30');
 	// A guest that may only watch has no keys and nothing to paste into.

@@ -221,7 +221,7 @@ export class SessionView {
 
 	/** The size of a new session that is created from this window. */
 	wantedSize(): Size | null {
-		return this.#sizes.wanted();
+		return this.#sizes.wantedForNew();
 	}
 
 	/** Show the text of the terminal to read and select. Also fetches the whole history, for the next time. */

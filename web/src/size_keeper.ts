@@ -80,9 +80,14 @@ export class SizeKeeper {
 		return this.#reported;
 	}
 
-	/** The size that fits this window; also that of a new session, of which it is the only one. */
+	/** The size that fits this window. */
 	wanted(): Size | null {
 		return this.#screen.wanted();
+	}
+
+	/** The size of a new session, because no other window shows it yet. */
+	wantedForNew(): Size | null {
+		return this.#screen.wantedForNew();
 	}
 
 	presence({ clients, sizeBy, sizePolicy }: PresenceMessage, me: Client['id'] | null): void {

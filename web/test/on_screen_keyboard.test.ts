@@ -51,8 +51,10 @@ test('the focus moves to another field while the keyboard is open', () => {
 	const phone = new Phone();
 	phone.focus(true);
 	phone.resize(390, 500);
-	phone.focus(false);
+	assert.equal(phone.focus(false), true);
 	assert.equal(phone.focus(true), true);
+	assert.equal(phone.focus(false), true);
+	assert.equal(phone.resize(390, 844), false);
 });
 
 test('the phone is turned while its keyboard is open', () => {

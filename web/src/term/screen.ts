@@ -1,12 +1,15 @@
 import type { Terminal } from '@xterm/xterm';
 import type { Size } from '../net/wire';
+import { keyboardIsOpen } from '../ui/viewport';
 import type { Font } from './fonts';
+import { FullHeights } from './full_heights';
 import { SCROLLBAR_WIDTH } from './terminal';
 
 const SMALLEST_FONT = 6;
 const FONT_STEP = 0.25;
 const ROWS_MIN = 8; // visible rows on a phone, also while its keyboard is open
 const LIMIT = { least: 2, most: 1000 } as const;
+const fullHeights = new FullHeights(); // of all terminals on a phone, because one of them is visible
 
 /**
  * Fits the terminal into the window. A session that is smaller than the window is centred. A larger one gets a smaller font,
@@ -67,15 +70,29 @@ export class Screen {
 
 	/** The size that fills the window at the normal font size; null while it cannot be measured. */
 	wanted(): Size | null {
+		return this.#sizeFor(this.#mount.clientHeight);
+	}
+
+	/** The same for a session that is created now: without the on-screen keyboard. */
+	wantedForNew(): Size | null {
+		return this.#sizeFor(this.#fullHeight());
+	}
+
+	#sizeFor(height: number): Size | null {
 		this.#measure();
-		const { clientWidth, clientHeight } = this.#mount;
-		if (clientWidth === 0 || clientHeight === 0 || this.#cell.width === 0)
+		const { clientWidth } = this.#mount;
+		if (clientWidth === 0 || height === 0 || this.#cell.width === 0)
 			return null;
-		const ratio = this.#ratioForRows();
+		const ratio = this.#ratioForRows(height);
 		return {
 			cols: clamp(Math.floor((clientWidth - SCROLLBAR_WIDTH) / (this.#cell.width * ratio))),
-			rows: clamp(Math.floor(clientHeight / (this.#cell.height * ratio) + 0.001)),
+			rows: clamp(Math.floor(height / (this.#cell.height * ratio) + 0.001)),
 		};
+	}
+
+	#fullHeight(): number {
+		const { clientWidth, clientHeight } = this.#mount;
+		return this.#phone ? fullHeights.of(clientWidth, clientHeight, keyboardIsOpen()) : clientHeight;
 	}
 
 	/** Lay out the terminal. mine: this window sets the size, so keep the font while the session follows. */
@@ -85,6 +102,7 @@ export class Screen {
 		if (wanted === null || element === undefined)
 			return;
 		this.#checkPan();
+		this.#fullHeight(); // notes it
 		const space = this.#space();
 		const ratio = mine ? this.#ratioForRows() : Math.min(1, space.width / (cols * this.#cell.width),
 			this.#phone ? this.#ratioForRows() : space.height / (rows * this.#cell.height));
@@ -109,8 +127,8 @@ export class Screen {
 	}
 
 	/** How much smaller the font has to be for ROWS_MIN rows on a phone. */
-	#ratioForRows(): number {
-		const ratio = this.#phone ? this.#mount.clientHeight / (ROWS_MIN * this.#cell.height) : 1;
+	#ratioForRows(height = this.#mount.clientHeight): number {
+		const ratio = this.#phone ? height / (ROWS_MIN * this.#cell.height) : 1;
 		return Math.min(1, Math.max(ratio, SMALLEST_FONT / this.#fontSize));
 	}
 

@@ -9,10 +9,7 @@ export interface WindowState {
 	/** The focus is where a keyboard types. A keyboard may be closed even so. */
 	readonly editing: boolean;
 	readonly touch: boolean;
-	/**
-	 * Without editing, this height is one without a keyboard. It is not right after the focus has left, while the keyboard is
-	 * closing, or stays for another field.
-	 */
+	/** Without editing, this is a height without a keyboard. Right after the focus has left, a keyboard may still be there. */
 	readonly settled: boolean;
 }
 
@@ -27,7 +24,9 @@ export class OnScreenKeyboard {
 	}
 
 	update({ width, height, visible, editing, touch, settled }: WindowState): void {
-		if (!editing)
+		// It stays open for the next field, or closes, which changes the height.
+		const typing = editing || (this.#open && !settled);
+		if (!typing)
 			this.#least = null;
 		else if (this.#open && !this.#tallest.has(width))
 			this.#least = width === this.#last.width ? this.#last.height : height;
@@ -38,7 +37,7 @@ export class OnScreenKeyboard {
 		if (smaller || (this.#least !== null && height - this.#least > KEYBOARD_MIN))
 			this.#least = null; // now it is known
 		const covered = height - visible > KEYBOARD_MIN;
-		this.#open = covered || (touch && editing && (smaller || this.#least !== null));
+		this.#open = covered || (touch && typing && (smaller || this.#least !== null));
 	}
 
 	/** The window may get another height at the same width. An open keyboard stays open until the window grows. */

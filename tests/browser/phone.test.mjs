@@ -641,6 +641,13 @@ scenario('targets of fingers are large enough', { skip, timeout: 90_000 }, async
 		await page.setViewportSize({ width, height });
 		await large(`${width} by ${height}`);
 	}
+	await page.getByRole('button', { name: /^Sessions/ }).tap();
+	await at('wall-button').waitFor();
+	await large('sessions on a narrow phone');
+	assert.deepEqual(await page.evaluate(() => {
+		const drawer = document.querySelector('.sidebar').getBoundingClientRect();
+		return [...document.querySelectorAll('.sidebar > *')].filter((each) => each.getBoundingClientRect().right > drawer.right).map((each) => each.className);
+	}), [], 'wider than the drawer');
 	await page.goto('about:blank');
 	await page.context().clearCookies();
 	await page.goto(server.base);

@@ -515,7 +515,7 @@ const visible = (page) => page.evaluate(() => {
 scenario('the on-screen keyboard leaves eight rows of the terminal, with the cursor', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main', cols: 80, rows: 24 });
 	await server.client({ sessionId: 'main', cols: 80, rows: 24 }).connect();
-	const { page } = await phone(server);
+	const { page, down, up } = await phone(server);
 	const size = async (width, height) => {
 		await page.setViewportSize({ width, height });
 		await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
@@ -564,6 +564,14 @@ scenario('the on-screen keyboard leaves eight rows of the terminal, with the cur
 		now = await visible(page);
 		return now.rows >= 8 && now.cursor > 0.9 && now.cursor <= now.rows + 0.05;
 	});
+	// Its buttons work at the first tap, also while text is selected.
+	await size(844, 390);
+	await down(await placeOf(page, '100'));
+	await until('the selection', () => page.evaluate(() => window.ringside.terminal.getSelection() !== ''));
+	await up();
+	await page.getByTestId('block-stop').tap();
+	await server.untilPrompt('main');
+	assert.equal(await page.evaluate(() => window.ringside.terminal.getSelection()), '');
 });
 
 /** Visible targets of fingers that are smaller than 44 by 44 pixels. */

@@ -110,8 +110,9 @@ export class Gestures {
 		event.stopPropagation();
 		const last = this.#last;
 		const tap = last !== null && !this.#moved && !this.#selecting;
+		const onTerminal = this.#mount.contains(event.target as Node);
 		// Otherwise the browser makes a click of the touch, which focuses the terminal and opens the keyboard.
-		if (this.#selecting || (tap && (this.#stopped || this.#press.active)))
+		if (this.#selecting || (tap && onTerminal && (this.#stopped || this.#press.active)))
 			event.preventDefault();
 		if (this.#selecting)
 			this.#press.finish();

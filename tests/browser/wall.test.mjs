@@ -144,6 +144,15 @@ scenario('with many sessions only visible ones are fetched, a phone has one colu
 	assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
 	assert.ok(await page.evaluate(() => window.asked.size < 12), 'tiles out of sight were requested');
 	await shot(page, 'phone');
+	// A mouse is attached: the heads of tiles are lower.
+	const heights = () => page.getByTestId('wall-tile').first().evaluate((tile) => [tile, tile.querySelector('.tile-head')].map((each) => each.getBoundingClientRect().height));
+	const [tall, head] = await heights();
+	const cdp = await context.newCDPSession(page);
+	await cdp.send('Emulation.setTouchEmulationEnabled', { enabled: false });
+	await until('the tiles for a mouse', async () => {
+		const now = await heights();
+		return now[1] < head && tall - now[0] === head - now[1];
+	});
 	await page.locator('.wall-scroller').evaluate((element) => { element.scrollTop = element.scrollHeight; });
 	await until('a request for the last tile', () => page.evaluate((id) => window.asked.has(id), last));
 	await server.api.input(last, "printf '\\033[48;2;1;2;200m%400s\\033[m'\r");

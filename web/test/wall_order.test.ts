@@ -36,36 +36,38 @@ test('a waiting session moves forward at once, and back only after a delay', () 
 });
 
 test('tiles are as large as possible with all visible, but never too small to read', () => {
-	assert.equal(layOut(1, 1300, 820).columns, 1);
-	assert.equal(layOut(4, 1300, 900).columns, 2);
-	assert.equal(layOut(100, 1300, 820).columns, 4);
-	assert.equal(layOut(100, 390, 800).columns, 1);
-	assert.ok(layOut(2, 3840, 2100).tileWidth <= 720);
+	assert.equal(layOut(1, 1300, 820, false).columns, 1);
+	assert.equal(layOut(4, 1300, 900, false).columns, 2);
+	assert.equal(layOut(100, 1300, 820, false).columns, 4);
+	assert.equal(layOut(100, 390, 800, false).columns, 1);
+	assert.ok(layOut(2, 3840, 2100, false).tileWidth <= 720);
 	for (const count of [0, 1, 3, 100]) {
 		for (const width of [320, 700, 1920]) {
-			const layout = layOut(count, width, 900);
+			const layout = layOut(count, width, 900, false);
 			for (let i = 0; i < count; i++) {
 				const { x, y, width: wide, height } = placeOf(layout, i);
 				assert.ok(x >= 0 && x + wide <= width && y >= 0 && y + height <= layout.height);
 			}
 		}
 	}
-	assert.ok(layOut(3, 0, 0).tileHeight > 0 || layOut(3, 0, 0).columns === 1);
+	const fine = layOut(4, 700, 900, false), coarse = layOut(4, 700, 900, true);
+	assert.deepEqual([placeOf(fine, 0).headHeight, placeOf(coarse, 0).headHeight, coarse.tileHeight - fine.tileHeight], [30, 44, 14]);
+	assert.ok(layOut(3, 0, 0, false).tileHeight > 0 || layOut(3, 0, 0, false).columns === 1);
 });
 
 test('partly visible tiles count as visible', () => {
-	const layout = layOut(10, 700, 300);
+	const layout = layOut(10, 700, 300, false);
 	const { y, height } = placeOf(layout, 3);
 	assert.equal(layout.columns, 2);
 	assert.deepEqual(tilesBetween(layout, 0, 100), { first: 0, end: 2 });
 	assert.deepEqual(tilesBetween(layout, y + 1, y + height), { first: 2, end: 4 });
 	assert.deepEqual(tilesBetween(layout, 0, 1e6), { first: 0, end: 10 });
 	assert.deepEqual(tilesBetween(layout, 1e6, 2e6), { first: 10, end: 10 });
-	assert.deepEqual(tilesBetween(layOut(0, 800, 300), 0, 300), { first: 0, end: 0 });
+	assert.deepEqual(tilesBetween(layOut(0, 800, 300, false), 0, 300), { first: 0, end: 0 });
 });
 
 test('keys lead from tile to tile, and never out of the list', () => {
-	const layout = { count: 8, columns: 3, tileWidth: 1, tileHeight: 1, height: 1 };
+	const layout = { count: 8, columns: 3, tileWidth: 1, tileHeight: 1, headHeight: 0, height: 1 };
 	const to = (key: string, from: number) => moveBy(key, from, layout, 2);
 	assert.deepEqual(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End', 'PageUp', 'PageDown'].map((key) => to(key, 4)), [3, 5, 1, 7, 0, 7, 1, 7]);
 	assert.deepEqual(['ArrowLeft', 'ArrowUp', 'PageUp'].map((key) => to(key, 0)), [0, 0, 0]);

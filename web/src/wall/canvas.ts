@@ -1,7 +1,7 @@
 import { FONT_FAMILY } from '../term/fonts';
 import { h } from '../ui/dom';
 import type { Colors } from './colors';
-import { HEAD_HEIGHT, type Place } from './layout';
+import type { Place } from './layout';
 import { frameOf, paintPicture, type Frame, type Text } from './paint';
 import type { Picture } from './picture';
 
@@ -62,8 +62,8 @@ export class WallCanvas {
 
 	draw({ place, picture }: TilePicture, colors: Colors): void {
 		const ratio = this.#ratio, context = this.#context;
-		const left = Math.round(place.x * ratio), top = Math.round((place.y + HEAD_HEIGHT - this.#top) * ratio);
-		const width = Math.round(place.width * ratio), height = Math.round((place.height - HEAD_HEIGHT) * ratio);
+		const left = Math.round(place.x * ratio), top = Math.round((place.y + place.headHeight - this.#top) * ratio);
+		const width = Math.round(place.width * ratio), height = Math.round((place.height - place.headHeight) * ratio);
 		this.#fill(colors.background, left, top, width, height);
 		if (context === null || picture === null)
 			return;

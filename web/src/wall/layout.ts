@@ -5,6 +5,7 @@ export interface Layout {
 	readonly columns: number;
 	readonly tileWidth: number;
 	readonly tileHeight: number;
+	readonly headHeight: number;
 	readonly height: number; // of all rows
 }
 
@@ -13,10 +14,10 @@ export interface Place {
 	readonly y: number;
 	readonly width: number;
 	readonly height: number;
+	readonly headHeight: number;
 }
 
-/** Of a tile, as in wall.css and targets.css. */
-export const HEAD_HEIGHT = globalThis.matchMedia?.('(pointer: coarse)').matches ? 44 : 30;
+const HEAD_HEIGHT = { fine: 30, coarse: 44 }; // of a tile, as in wall.css and targets.css
 const GAP = 10;
 const MARGIN = 12;
 const TILE_MIN = 250;
@@ -24,28 +25,29 @@ const TILE_MAX = 720;
 const PHONE_MAX = 560; // a window up to this width has one column
 const SHAPE = 0.6; // height of a picture relative to its width, as of 80×24 cells
 
-/** The largest tiles with which all are visible, but not smaller than readable. */
-export function layOut(count: number, width: number, height: number): Layout {
+/** The largest tiles with which all are visible, but not smaller than readable. coarse: for fingers. */
+export function layOut(count: number, width: number, height: number, coarse: boolean): Layout {
+	const headHeight = coarse ? HEAD_HEIGHT.coarse : HEAD_HEIGHT.fine;
 	const most = width <= PHONE_MAX ? 1 : Math.max(1, Math.floor((width - 2 * MARGIN + GAP) / (TILE_MIN + GAP)));
 	for (let columns = 1; columns < most; columns++) {
-		const layout = withColumns(count, columns, width);
+		const layout = withColumns(count, columns, width, headHeight);
 		if (layout.height <= height)
 			return layout;
 	}
-	return withColumns(count, most, width);
+	return withColumns(count, most, width, headHeight);
 }
 
-function withColumns(count: number, columns: number, width: number): Layout {
+function withColumns(count: number, columns: number, width: number, headHeight: number): Layout {
 	const tileWidth = Math.min(TILE_MAX, Math.floor((width - 2 * MARGIN - (columns - 1) * GAP) / columns));
-	const tileHeight = HEAD_HEIGHT + Math.round(tileWidth * SHAPE);
+	const tileHeight = headHeight + Math.round(tileWidth * SHAPE);
 	const rows = Math.ceil(count / columns);
-	return { count, columns, tileWidth, tileHeight, height: 2 * MARGIN + rows * tileHeight + Math.max(0, rows - 1) * GAP };
+	return { count, columns, tileWidth, tileHeight, headHeight, height: 2 * MARGIN + rows * tileHeight + Math.max(0, rows - 1) * GAP };
 }
 
-export function placeOf({ columns, tileWidth, tileHeight }: Layout, at: number): Place {
+export function placeOf({ columns, tileWidth, tileHeight, headHeight }: Layout, at: number): Place {
 	return {
 		x: MARGIN + (at % columns) * (tileWidth + GAP), y: MARGIN + Math.floor(at / columns) * (tileHeight + GAP),
-		width: tileWidth, height: tileHeight,
+		width: tileWidth, height: tileHeight, headHeight,
 	};
 }
 

@@ -16,7 +16,7 @@ import { answerQuestion, interrupt } from './answer_question';
 import { WallCanvas } from './canvas';
 import { Colors } from './colors';
 import { Feed } from './feed';
-import { HEAD_HEIGHT, layOut, moveBy, placeOf, tilesBetween, type Layout } from './layout';
+import { layOut, moveBy, placeOf, tilesBetween, type Layout } from './layout';
 import { dueAt, nextOrder, NO_ORDER } from './order';
 import { Tile } from './tile';
 
@@ -48,7 +48,8 @@ export class Wall {
 	#order = NO_ORDER;
 	#ids: readonly string[] = []; // in the order of tiles, which lags behind #order while the pointer moves
 	#tiles = new Map<string, Tile>();
-	#layout: Layout = layOut(0, 0, 0);
+	#coarse = window.matchMedia('(pointer: coarse)');
+	#layout: Layout = layOut(0, 0, 0, false);
 	#current: string | null;
 	#pressed = false;
 	#movedAt = -REST_MS; // last move of the pointer over tiles
@@ -248,7 +249,7 @@ export class Wall {
 	/** Lay out everything for this window and these sessions. */
 	#arrange(): void {
 		const { clientWidth, clientHeight } = this.#scroller;
-		this.#layout = layOut(this.#ids.length, clientWidth, clientHeight);
+		this.#layout = layOut(this.#ids.length, clientWidth, clientHeight, this.#coarse.matches);
 		this.#space.style.height = `${Math.max(this.#layout.height, clientHeight)}px`;
 		for (const [at, id] of this.#ids.entries())
 			this.#tiles.get(id)?.place(placeOf(this.#layout, at));
@@ -356,9 +357,9 @@ export class Wall {
 
 	/** Scroll the tile into view, no further than needed. */
 	#reveal(at: number): void {
-		const { y, height } = placeOf(this.#layout, at);
+		const { y, height, headHeight } = placeOf(this.#layout, at);
 		const { top, bottom } = this.#visibleRange();
-		const around = HEAD_HEIGHT / 2;
+		const around = headHeight / 2;
 		if (y < top)
 			this.#scroller.scrollTop = y - around;
 		else if (y + height > bottom)
@@ -376,6 +377,7 @@ export class Wall {
 			this.#onScroll();
 		};
 		const nudge = () => this.#control.nudge();
+		const arrange = () => this.#arrange(); // a mouse was attached
 		const released = () => {
 			this.#pressed = false;
 			// After the click event, which is for the pressed element.
@@ -393,6 +395,7 @@ export class Wall {
 		document.addEventListener('visibilitychange', looked);
 		document.addEventListener('keydown', escape);
 		window.addEventListener('online', nudge);
+		this.#coarse.addEventListener('change', arrange);
 		for (const event of ['pointerup', 'pointercancel'])
 			window.addEventListener(event, released);
 		this.#observer.observe(this.#scroller);
@@ -401,6 +404,7 @@ export class Wall {
 			document.removeEventListener('visibilitychange', looked);
 			document.removeEventListener('keydown', escape);
 			window.removeEventListener('online', nudge);
+			this.#coarse.removeEventListener('change', arrange);
 			for (const event of ['pointerup', 'pointercancel'])
 				window.removeEventListener(event, released);
 		};

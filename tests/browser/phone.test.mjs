@@ -708,6 +708,15 @@ scenario('a phone shrinks no session for others, and begins new ones in its own 
 	await page.getByTestId('palette-item').first().tap();
 	const next = await until('the next session', async () => (await server.api.list()).sessions.find(({ id }) => id !== 'main' && id !== made.id));
 	assert.equal(await size(next.id), `${cols}x${rows}`);
+	// The phone is turned with its keyboard, so the height is unknown: eight rows in the normal font.
+	await until('the terminal', () => page.evaluate((id) => window.ringside.connection?.state.kind === 'live' && location.search.includes(id), next.id));
+	await page.evaluate(() => window.ringside.terminal.focus());
+	await page.setViewportSize({ width: 844, height: 150 });
+	await until('the small font', () => page.evaluate(() => window.ringside.terminal.options.fontSize < 12));
+	await page.keyboard.press('Control+Shift+Enter');
+	const turned = await until('the last session', async () => (await server.api.list()).sessions.find(({ id }) => !['main', made.id, next.id].includes(id)));
+	const [wide, low] = (await size(turned.id)).split('x').map(Number);
+	assert.ok(low === 8 && wide < 115, `${wide}x${low}`);
 	await server.client({ sessionId: made.id, cols: 100, rows: 30 }).connect();
 	await until('the size of the other', async () => await size(made.id) === '100x30');
 	// A guest that may only watch has no keys and nothing to paste into.

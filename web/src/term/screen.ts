@@ -91,8 +91,11 @@ export class Screen {
 	}
 
 	#fullHeight(): number {
-		const { clientWidth, clientHeight } = this.#mount;
-		return this.#phone ? fullHeights.of(clientWidth, clientHeight, keyboardIsOpen()) : clientHeight;
+		const { clientWidth, clientHeight } = this.#mount, open = keyboardIsOpen();
+		if (!this.#phone)
+			return clientHeight;
+		// It may be unknown: the phone was turned with its keyboard. The font is not made smaller for that.
+		return Math.max(fullHeights.of(clientWidth, clientHeight, open), open ? ROWS_MIN * this.#cell.height : 0);
 	}
 
 	/** Lay out the terminal. mine: this window sets the size, so keep the font while the session follows. */

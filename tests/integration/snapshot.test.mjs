@@ -7,11 +7,13 @@ import { rssAnon } from './lib/proc.mjs';
 import { Road } from './lib/road.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
-import { shared } from './lib/together.mjs';
+import { together as sharing } from './lib/together.mjs';
 import { pause, until } from './lib/until.mjs';
 import { assertShows, PlainWatcher, settled, watch, Watcher, witness } from './lib/watcher.mjs';
 import { Reference } from '../lib/screen.mjs';
 
+// Clients that read nothing for more than a ping and its answer would be disconnected: 20 s, which a busy machine may take.
+const shared = sharing({ args: ['--ping-interval', '600'] });
 const SCROLLBACK = 10_000; // the server's default
 const types = (client) => client.log.map(({ type }) => type);
 

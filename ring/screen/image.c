@@ -42,6 +42,7 @@ static void print_spaces(struct screen *s, const struct style *style, unsigned c
 		"                                                                ";
 	struct style pen = s->pen;
 	bool insert = s->modes.insert;
+	s->held_link = pen.link;
 	s->pen = *style;
 	s->pen_changed = true;
 	s->modes.insert = false;
@@ -53,6 +54,7 @@ static void print_spaces(struct screen *s, const struct style *style, unsigned c
 	}
 	s->modes.insert = insert;
 	s->pen = pen;
+	s->held_link = 0;
 	s->pen_changed = true;
 	s->join = 0;
 	s->in_run = false;
@@ -64,6 +66,16 @@ static struct style row_style(uint32_t link, unsigned row, unsigned first)
 	return (struct style){.fg = row << COLUMN_BITS | first,
 		.link = link,
 		.flags = STYLE_IMAGE | STYLE_EXTENDED};
+}
+
+/*
+ * Whether printing cells [first, end) leaves halves of wide characters beside them. These become blank in the pen, which must not
+ * be that of the image.
+ */
+static bool cuts_characters(const struct line *line, unsigned first, unsigned end)
+{
+	return (first > 0 && cell_width(line->cells[first - 1]) == 2) ||
+		(end < line->length && cell_is_tail(line->cells[end]));
 }
 
 /* Draw an image whose sequence ends here. Lines are fed as the image needs them. */
@@ -82,9 +94,10 @@ static void draw(struct screen *s, struct image_size size, bool to_its_right)
 		if (row > 0)
 			screen_control(s, '\n');
 		b->x = first;
-		/* First without the image: halves of wide characters beside it become blank in the pen. */
-		print_spaces(s, &(struct style){0}, count);
-		b->x = first;
+		if (cuts_characters(screen_line(s, b->y), first, first + count)) {
+			print_spaces(s, &(struct style){0}, count);
+			b->x = first;
+		}
 		const struct style style = row_style(put_link(s, &image), row, first);
 		print_spaces(s, &style, count);
 	}

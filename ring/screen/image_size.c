@@ -10,16 +10,32 @@
 static bool is_allowed(struct image_size size)
 {
 	return size.width > 0 && size.height > 0 && size.width <= IMAGE_SIDE_MAX &&
-		size.height <= IMAGE_SIDE_MAX && size.width * size.height <= IMAGE_PIXELS_MAX;
+		size.height <= IMAGE_SIDE_MAX;
+}
+
+static bool is_ascii(const char *data, size_t length)
+{
+	uint8_t all = 0;
+	for (size_t i = 0; i < length; i++)
+		all |= (uint8_t)data[i];
+	return all < 0x80;
+}
+
+/* The next character, without moving behind it; controls are passed over. '\0': there is none. */
+static char peek(const char **at, const char *end)
+{
+	while (*at < end && (**at < 0x20 || **at == 0x7f))
+		++*at;
+	return *at < end ? **at : '\0';
 }
 
 /* Read digits. Moves *at behind them; larger numbers become NUMBER_MAX. */
 static unsigned read_number(const char **at, const char *end)
 {
 	unsigned number = 0;
-	for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
+	for (char c; (c = peek(at, end)) >= '0' && c <= '9'; ++*at)
 		if (number < NUMBER_MAX)
-			number = number * 10 + (unsigned)(**at - '0');
+			number = number * 10 + (unsigned)(c - '0');
 	return number < NUMBER_MAX ? number : NUMBER_MAX;
 }
 
@@ -31,7 +47,7 @@ static bool read_raster(const char **at, const char *end, struct image_size *ret
 	unsigned fields[4] = {0};
 	for (unsigned i = 0; i < 4; i++) {
 		fields[i] = read_number(at, end);
-		if (*at == end || **at != ';')
+		if (peek(at, end) != ';')
 			break;
 		++*at;
 	}
@@ -44,6 +60,8 @@ bool image_size_sixel(const char *data, size_t length, struct image_size *ret_si
 	const char *at = data, *end = data + length;
 	struct image_size drawn = {0};
 	unsigned x = 0, top = 0;
+	if (!is_ascii(data, length))
+		return false;
 	while (at < end) {
 		char c = *at++;
 		unsigned count = 1;
@@ -55,7 +73,8 @@ bool image_size_sixel(const char *data, size_t length, struct image_size *ret_si
 			top += SIXEL_HEIGHT;
 		if (c == '!') {
 			count = read_number(&at, end);
-			c = at < end ? *at++ : '\0';
+			c = peek(&at, end);
+			at += c != '\0';
 		}
 		if (c < '?' || c > '~')
 			continue;
@@ -120,10 +139,10 @@ static bool begins_with(const struct encoded *file, const char *bytes, size_t le
 
 static bool set_size(int64_t width, int64_t height, struct image_size *ret_size)
 {
-	if (width <= 0 || height <= 0 || width > IMAGE_SIDE_MAX || height > IMAGE_SIDE_MAX)
+	if (width <= 0 || height <= 0 || width > IMAGE_FILE_SIDE_MAX || height > IMAGE_FILE_SIDE_MAX)
 		return false;
 	*ret_size = (struct image_size){.width = (unsigned)width, .height = (unsigned)height};
-	return is_allowed(*ret_size);
+	return true;
 }
 
 /* JPEG: the first frame header (ITU-T T.81, B.2.2), behind other segments. */
@@ -168,8 +187,8 @@ static unsigned parse_side(const char *value, const char *end, unsigned cells, u
 {
 	unsigned number = read_number(&value, end);
 	size_t left = (size_t)(end - value);
-	if (number > IMAGE_SIDE_MAX)
-		number = IMAGE_SIDE_MAX;
+	if (number > IMAGE_FILE_SIDE_MAX)
+		number = IMAGE_FILE_SIDE_MAX;
 	if (left == 2 && memcmp(value, "px", 2) == 0)
 		return number;
 	if (left == 1 && *value == '%')
@@ -245,7 +264,8 @@ bool image_size_file(
 	const char *end = data + length, *colon = memchr(data, ':', length);
 	struct file_options o;
 	struct image_size natural;
-	if (!colon || length < sizeof prefix - 1 || memcmp(data, prefix, sizeof prefix - 1) != 0)
+	if (!colon || !is_ascii(data, length) || length < sizeof prefix - 1 ||
+		memcmp(data, prefix, sizeof prefix - 1) != 0)
 		return false;
 	parse_options(data + sizeof prefix - 1, colon, cols, rows, &o);
 	const struct encoded file = {.text = colon + 1, .length = (size_t)(end - colon - 1)};

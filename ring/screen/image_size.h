@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define IMAGE_SIDE_MAX 10000u /* pixels */
-#define IMAGE_PIXELS_MAX (16u << 20)
+#define IMAGE_SIDE_MAX 4096u                /* pixels, as it is shown */
+#define IMAGE_FILE_SIDE_MAX 10000u          /* pixels of a file, which may be shown smaller */
 #define IMAGE_BYTES_MAX ((4u << 20) - 4096) /* of the data of a sequence: a ring's default size */
 
 /* A size in pixels. */
@@ -20,8 +20,8 @@ struct image_size {
 };
 
 /*
- * The size of sixel graphics: that of the raster attributes, or else that of what is drawn. data: behind DCS q. Returns
- * false if it is empty or too large. Sources: VT330/VT340 Programmer Reference, chapter 14.
+ * The size of sixel graphics: that of the raster attributes, or else that of what is drawn. data: behind DCS q. Controls
+ * are passed over. Returns false if it is empty or too large, or not ASCII. Sources: VT330/VT340 Programmer Reference, chapter 14.
  */
 bool image_size_sixel(const char *data, size_t length, struct image_size *ret_size);
 

@@ -353,8 +353,8 @@ static void osc_52(struct screen *s, const char *data, size_t length)
 }
 
 /*
- * Private sequence of a checkpoint: "d", dropped lines; "m", a marker; or the difference of this
- * line's offset to the last one's.
+ * Private sequence of a checkpoint: "d", dropped lines; "m", a marker; "i", cells of an image; or the
+ * difference of this line's offset to the last one's.
  */
 static void osc_7007(struct screen *s, const char *data)
 {

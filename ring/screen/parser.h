@@ -16,7 +16,8 @@
 #define PARSER_SUBPARAMS 32u        /* of all its parameters together */
 #define PARSER_VALUE_MAX 0x7fffffff /* of a parameter */
 #define PARSER_STRING_MAX \
-	((size_t)4 << 20) /* bytes of an OSC or DCS; a longer one is dropped whole */
+	((size_t)1 << 20) /* bytes of an OSC or DCS; a longer one is dropped whole */
+#define PARSER_IMAGE_MAX ((size_t)4 << 20) /* the same, of an image */
 
 struct params {
 	unsigned count; /* at least 1: a missing parameter is 0 */

@@ -23,6 +23,15 @@ void parser_string_begin(struct parser *p)
 	p->string_lost = false;
 }
 
+/* Sixel graphics, or OSC 1337. */
+static bool is_image(const struct parser *p)
+{
+	static const char file[] = "1337;";
+	if (p->tokenizer.state == TOKENIZER_DCS_DATA)
+		return p->dcs_id == 'q';
+	return p->string_length >= sizeof file - 1 && memcmp(p->string, file, sizeof file - 1) == 0;
+}
+
 static bool reserve_string(struct parser *p, size_t more)
 {
 	size_t wanted = p->string_length + more + 1;
@@ -31,7 +40,9 @@ static bool reserve_string(struct parser *p, size_t more)
 	size_t capacity = p->string_capacity ? p->string_capacity * 2 : 256;
 	while (capacity < wanted)
 		capacity *= 2;
-	char *grown = wanted > PARSER_STRING_MAX ? NULL : realloc(p->string, capacity);
+	size_t max = wanted > PARSER_STRING_MAX && is_image(p) ? PARSER_IMAGE_MAX
+							       : PARSER_STRING_MAX;
+	char *grown = wanted > max ? NULL : realloc(p->string, capacity);
 	if (!grown) {
 		p->string_lost = true;
 		return false;

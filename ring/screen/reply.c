@@ -192,7 +192,10 @@ static void report_window(struct screen *s, int what)
 	}
 }
 
-/* XTSMGRAPHICS: colours of sixel graphics (1), and their size (2). They cannot be set. */
+/*
+ * XTSMGRAPHICS: colours of sixel graphics (1), and their size (2), now (1) and at most (4). There is no reply to anything else:
+ * an echoed error would be a query that fails again.
+ */
 static void report_graphics(struct screen *s, int item, int action)
 {
 	bool reads = action == 1 || action == 4;
@@ -202,8 +205,6 @@ static void report_graphics(struct screen *s, int item, int action)
 		screen_reply(s, "\033[?2;0;%u;%uS", s->cols * CELL_WIDTH, s->rows * CELL_HEIGHT);
 	else if (item == 2 && reads)
 		screen_reply(s, "\033[?2;0;%u;%uS", IMAGE_LARGEST, IMAGE_LARGEST);
-	else
-		screen_reply(s, item == 1 || item == 2 ? "\033[?%d;2S" : "\033[?%d;1S", item);
 }
 
 bool screen_query(struct screen *s, uint32_t id, const struct params *a)

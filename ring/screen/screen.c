@@ -222,6 +222,7 @@ static void mark_pen(struct screen *s)
 		intern_mark(&s->styles, s->erase_style);
 	}
 	intern_mark(&s->links, s->pen.link);
+	intern_mark(&s->links, s->held_link);
 }
 
 static void mark_links(struct screen *s)

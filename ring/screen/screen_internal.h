@@ -109,6 +109,7 @@ struct screen {
 	uint32_t pen_style;   /* number of the pen's style; invalid while pen_changed */
 	uint32_t erase_style; /* the same with the background alone */
 	bool pen_changed;
+	uint32_t held_link;      /* of a pen that is to be restored; 0: none */
 	struct style prompt_pen; /* pen at the end of the last prompt */
 	struct charsets charsets;
 	struct screen_modes modes;

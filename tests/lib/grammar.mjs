@@ -50,7 +50,7 @@ function image(random) {
 	const side = () => random.pick(['', 'auto', '1', '3', '20px', '40%', '200%']);
 	return random.pick([
 		() => `\x1bPq"1;1;${1 + random.below(200)};${1 + random.below(200)}#1~\x1b\\`,
-		() => `\x1bP0;1q#1!${random.below(200)}~-~~$-?\x1b\\`,
+		() => `\x1bP0;1q#1!1\n${random.below(99)}~-~~$-?\x1b\\`,
 		() => `\x1b]1337;File=inline=1;width=${side()};height=${side()};preserveAspectRatio=${random.below(2)}:${PNG}\x07`,
 	])();
 }

@@ -30,11 +30,14 @@ test('sizes of sixel graphics', () => {
 		['---', '-'],
 		['--~', '1 x 18'],
 		['~---', '1 x 6'],
-		['!10000~', '10000 x 6'],
-		['!10001~', '-'],
+		['!4096~', '4096 x 6'],
+		['!4097~', '-'],
+		['"0000000000000000000000000000000000000000000000000000000000000000000001;1;30;40', '30 x 40'],
+		['"1;1;30;40;50;60', '30 x 40'],
+		['"1;1;30;40Ü', '-'],
 		['!99999999999999999999~!99999999999999999999~', '-'],
-		['"1;1;10000;10000', '-'],
-		['"1;1;5000;3000', '5000 x 3000'],
+		['"1;1;4096;4097', '-'],
+		['"1;1;4096;4096', '4096 x 4096'],
 		['"1;1;4294967297;1', '-'],
 	] as const)
 		assert.equal(shown(sixelSize(data)), wanted, data);
@@ -46,6 +49,9 @@ test('sizes of files', () => {
 		[`File=name=eA==;size=9;inline=1:${PNG}`, '8 x 16'],
 		[`File=inline=1:${GIF}`, '300 x 200'],
 		[`File=inline=1:${JPEG}`, '640 x 480'],
+		[`File=name=Ü;inline=1:${PNG}`, '-'],
+		[`File=inline=1;inline=0:${PNG}`, '-'],
+		[`File=inline=1;width==4:${PNG}`, '8 x 16'],
 		[`File=inline=0:${PNG}`, '-'],
 		[`File=:${PNG}`, '-'],
 		['File=inline=1', '-'],
@@ -106,6 +112,9 @@ test('sixels become pixels', () => {
 	assert.deepEqual(pixels('#1;2;100;0;0@#2;2;0;100;0A', 2, 2), [red, none, none, green]);
 	assert.deepEqual(pixels('#1;2;100;0;0!2@$#2;2;0;100;0@', 3, 1), [green, red, none]);
 	assert.deepEqual(pixels('#1;2;100;0;0~-@', 1, 7), Array(7).fill(red));
+	// A photo's band has a pass for each of its colours; painting everything again and again is refused.
+	assert.deepEqual(pixels(`#1;2;100;0;0${'!2?$'.repeat(1000)}!2@`, 2, 1), [red, red]);
+	assert.throws(() => pixels('!4096~$'.repeat(5000), 4096, 6), RangeError);
 	assert.deepEqual(pixels('#1;1;120;50;100@#2;1;240;50;100@#3;1;0;50;100@', 3, 1), [red, green, '0,0,255,255']);
 	assert.deepEqual(pixels('#1;2;100;0;0!99999999~-----!9~', 2, 1), [red, red]);
 });

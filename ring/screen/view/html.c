@@ -33,7 +33,7 @@ const char *html_uri(const struct screen *s, uint32_t link, size_t *ret_length)
 {
 	size_t length = 0;
 	const char *text = link ? intern_get(&s->links, link, &length) : NULL;
-	if (!text)
+	if (!text || *text == 'p')
 		return NULL;
 	/* A kind, the id, NUL, the URI; see osc.c. */
 	size_t id = *text == 'i' ? strlen(text + 1) : sizeof s->next_link;

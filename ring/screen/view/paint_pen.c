@@ -99,7 +99,7 @@ static void put_link(struct painter *p, uint32_t number)
 	size_t length = 0;
 	const char *link = intern_get(&p->s->links, number, &length);
 	p->link_bytes += length;
-	if (!link) {
+	if (!link || *link == 'p') { /* an image */
 		output_text(&p->out, "\033]8;;\033\\");
 		return;
 	}

@@ -27,7 +27,8 @@ int screen_snapshot(struct screen *s, unsigned lines, struct snapshot *ret_snaps
 
 /*
  * The same, with the lines of the shell's marks (ring/screen/markers.h) as OSC 7007: "m", B or D, 0
- * if the cursor was in the leftmost column or 1, the offset after the mark, ",", the line number.
+ * if the cursor was in the leftmost column or 1, the offset after the mark, ",", the line number. Also
+ * with images, as OSC 7007 in place of their cells: "i", then see screen_restore_image().
  */
 int screen_marked_snapshot(struct screen *s, unsigned lines, struct snapshot *ret_snapshot);
 

@@ -37,12 +37,15 @@ interface Attributes {
 }
 
 interface Line {
+	readonly length: number;
 	getExtended(x: number): Extended | undefined;
+	getWidth(x: number): number;
+	hasContent(x: number): number;
 }
 
 /** What is used of xterm.js that is not public. The image addon of xterm.js keeps its cells in the same way. */
 interface Core {
-	readonly buffer: { x: number; y: number; readonly ydisp: number; readonly lines: { get(y: number): Line | undefined } };
+	readonly buffer: { x: number; y: number; readonly ybase: number; readonly ydisp: number; readonly lines: { get(y: number): Line | undefined } };
 	readonly coreService: { readonly modes: { insertMode: boolean } };
 	readonly _inputHandler: {
 		_curAttrData: Attributes;
@@ -56,6 +59,7 @@ const HAS_EXTENDED = 0x10000000;
 const SPACE = 0x20;
 const CONTROLS = /[\x00-\x1f\x7f]/g; // the server ignores them as well
 const KEPT_MAX = 32 << 20; // characters of data of images
+const KEPT_EACH = 200; // besides its data
 const SNAPSHOT_IMAGE = /^i(\d{1,16}),(\d{1,16}),(\d{1,5}),(\d{1,5}),(\d{1,4}),(\d{1,4}),(\d{1,4})$/;
 
 const coreOf = (terminal: Terminal) => (terminal as unknown as { readonly _core: Core })._core;
@@ -73,7 +77,7 @@ export class ImageCells {
 	#plain: Attributes;
 	#added: () => void;
 	#inSnapshot = false;
-	#kept: EncodedImage[] = []; // oldest first
+	#kept = new Set<EncodedImage>(); // oldest first
 	#keptSize = 0;
 	#restored = new Map<number, Image>(); // of a snapshot, by their offset
 
@@ -95,6 +99,8 @@ export class ImageCells {
 	/** A snapshot begins: it may contain images. Programs cannot name any. */
 	beginSnapshot(): void {
 		this.#inSnapshot = true;
+		this.#kept.clear();
+		this.#keptSize = 0;
 	}
 
 	endSnapshot(): void {
@@ -113,9 +119,10 @@ export class ImageCells {
 			if (row > 0)
 				handler.lineFeed();
 			buffer.x = first;
-			// First without the image: halves of wide characters beside it become blank in the pen.
-			this.#print(null, count);
-			buffer.x = first;
+			if (this.#cutsCharacters(first, first + count)) {
+				this.#print(null, count);
+				buffer.x = first;
+			}
 			this.#print({ image, row, first }, count);
 		}
 		if (!toItsRight)
@@ -127,14 +134,25 @@ export class ImageCells {
 
 	/** Scrollbacks may have thousands of images: forget the oldest ones. */
 	#keep(source: EncodedImage): void {
-		this.#kept.push(source);
-		this.#keptSize += source.data.length;
-		while (this.#keptSize > KEPT_MAX) {
-			const oldest = this.#kept.shift();
-			this.#keptSize -= oldest?.data.length ?? 0;
-			if (oldest !== undefined)
-				oldest.data = '';
+		this.#kept.add(source);
+		this.#keptSize += source.data.length + KEPT_EACH;
+		for (const oldest of this.#kept) {
+			if (this.#keptSize <= KEPT_MAX)
+				return;
+			this.#kept.delete(oldest);
+			this.#keptSize -= oldest.data.length + KEPT_EACH;
+			oldest.data = '';
 		}
+	}
+
+	/**
+	 * Whether printing cells from first to end leaves halves of wide characters beside them. These become blank in the pen,
+	 * which must not be that of the image.
+	 */
+	#cutsCharacters(first: number, end: number): boolean {
+		const { buffer } = this.#core, line = buffer.lines.get(buffer.ybase + buffer.y);
+		return line !== undefined && ((first > 0 && line.getWidth(first - 1) === 2)
+			|| (end < line.length && line.getWidth(end) === 0 && !line.hasContent(end)));
 	}
 
 	/** Print spaces at the cursor, as cells of an image or as plain ones. */

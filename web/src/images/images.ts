@@ -1,6 +1,6 @@
 import type { Terminal } from '@xterm/xterm';
 import { ImageCells } from './image_cells';
-import type { FetchOutput } from './show_images';
+import type { FetchOutput } from './pictures';
 
 /** The images of a terminal. What draws them is loaded with the first one. */
 export class Images {

@@ -10,6 +10,7 @@ const COLORS = 1024;
 const VT340 = [[0, 0, 0], [20, 20, 80], [80, 13, 13], [20, 80, 20], [80, 20, 80], [20, 80, 80], [80, 80, 20], [53, 53, 53],
 	[26, 26, 26], [33, 33, 60], [60, 26, 26], [33, 60, 33], [60, 33, 60], [33, 60, 60], [60, 60, 33], [80, 80, 80]] as const;
 const OPAQUE = 0xff000000;
+const TIMES_MAX = 16; // that all pixels of an image may be drawn, on average
 
 /** Percentages as a pixel, in the byte order of ImageData on little-endian machines. */
 function pixelOf(red: number, green: number, blue: number): number {
@@ -28,13 +29,17 @@ function pixelOfHls(hue: number, lightness: number, saturation: number): number 
 	return pixelOf(part(0), part(8), part(4));
 }
 
-/** Returns the pixels as ImageData has them. data: without controls. */
+/** Returns the pixels as ImageData has them. data: without controls. Throws a RangeError if it would take too long. */
 export function decodeSixel(data: string, { width, height }: PixelSize): Uint8ClampedArray<ArrayBuffer> {
 	const pixels = new Uint32Array(width * height);
 	const colors = new Uint32Array(COLORS).fill(pixelOf(80, 80, 80));
 	VT340.forEach(([r, g, b], i) => { colors[i] = pixelOf(r, g, b); });
 	let color = colors[0] ?? OPAQUE, x = 0, top = 0;
+	let left = TIMES_MAX * (width * height + data.length);
 	const draw = (sixel: number, count: number) => {
+		left -= sixel === 0 ? 0 : Math.min(count, width) * BAND;
+		if (left < 0)
+			throw new RangeError('the image draws over itself too often');
 		const end = Math.min(x + count, width);
 		for (let bit = 0; bit < BAND && top + bit < height; bit++)
 			if (sixel >> bit & 1)

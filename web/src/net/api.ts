@@ -183,7 +183,7 @@ export class Api {
 		await this.#call('DELETE', `${sessionPath(id)}/links/${encodeURIComponent(linkId)}`);
 	}
 
-	/** The output from one offset to another, without what the server does not keep any more. */
+	/** The output from one offset to another. An ApiError with status 416: the server does not keep all of it any more. */
 	async output(id: string, from: number, to: number): Promise<Uint8Array> {
 		const all = new Uint8Array(Math.max(0, to - from));
 		let at = from;
@@ -248,6 +248,11 @@ export function filePath(path: string): string {
 
 export function isStatus(error: unknown, status: number): boolean {
 	return error instanceof ApiError && error.status === status;
+}
+
+/** Whether the same request may succeed later. */
+export function isTransient(error: unknown): boolean {
+	return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
 export function messageOf(error: unknown): string {

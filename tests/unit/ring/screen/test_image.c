@@ -48,11 +48,17 @@ Test(image, size_of_sixel_graphics)
 		{"---", "-"},
 		{"--~", "1 x 18"},
 		{"~---", "1 x 6"},
-		{"!10000~", "10000 x 6"},
-		{"!10001~", "-"},
+		{"!4096~", "4096 x 6"},
+		{"!4097~", "-"},
+		{"!1\n0~!\r2\x7f~", "12 x 6"},
+		{"\"1;\n1;3\n0;4\t0", "30 x 40"},
+		{"\"0000000000000000000000000000000000000000000000000000000000000000000001;1;30;40",
+			"30 x 40"},
+		{"\"1;1;30;40;50;60", "30 x 40"},
+		{"\"1;1;30;40\xc3\x9c", "-"},
 		{"!99999999999999999999~!99999999999999999999~", "-"},
-		{"\"1;1;10000;10000", "-"},
-		{"\"1;1;5000;3000", "5000 x 3000"},
+		{"\"1;1;4096;4097", "-"},
+		{"\"1;1;4096;4096", "4096 x 4096"},
 		{"\"1;1;4294967297;1", "-"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -71,6 +77,9 @@ Test(image, size_of_files)
 		{"File=name=eA==;size=9;inline=1:" PNG, "8 x 16"},
 		{"File=inline=1:" GIF, "300 x 200"},
 		{"File=inline=1:" JPEG, "640 x 480"},
+		{"File=name=\xc3\x9c;inline=1:" PNG, "-"},
+		{"File=inline=1;inline=0:" PNG, "-"},
+		{"File=inline=1;width==4:" PNG, "8 x 16"},
 		{"File=inline=0:" PNG, "-"},
 		{"File=:" PNG, "-"},
 		{"File=inline=1", "-"},
@@ -212,9 +221,26 @@ Test(image, checkpoint_restores_it)
 	free(snapshot.bytes);
 	drawn_same_rows(d.screen, &d.screen->primary, other.screen, &other.screen->primary, false);
 	drawn_same_scrollback(d.screen, other.screen, false);
-	cr_expect_str_eq(image_at(&other, 3, 9), image_at(&d, 3, 9));
+	for (unsigned y = 0; y < 4; y++)
+		for (unsigned x = 0; x < 10; x++) {
+			char want[200];
+			snprintf(want, sizeof want, "%s", image_at(&d, y, x));
+			cr_expect_str_eq(image_at(&other, y, x), want, "row %u, column %u", y, x);
+		}
 	cr_expect_str_neq(image_at(&other, 1, 2), "");
 	drawn_finish(&other);
+}
+
+Test(image, link_of_the_pen_stays)
+{
+	size_t length;
+	drawn_restart(24, 80, 1000);
+	drawn_type(&d, "\x1b]8;id=kept;http://a\a");
+	for (unsigned i = 0; i < 4; i++)
+		drawn_type(&d, "\x1bPq\"1;1;9;4000\x1b\\\x1bPq\"1;1;10;4000\x1b\\");
+	const char *link = intern_get(&d.screen->links, d.screen->pen.link, &length);
+	cr_assert(link && length == strlen("ikept") + 1 + strlen("http://a"));
+	cr_expect_str_eq(link, "ikept");
 }
 
 Test(image, large_one_does_not_grow_the_screen)

@@ -414,11 +414,28 @@ Test(parser_limits, longer_string_is_dropped)
 {
 	feed_text("\x1b]0;");
 	feed_many('x', 3 * PARSER_STRING_MAX);
-	feed_text("\a\x1bPq");
+	feed_text("\a\x1bP+q");
 	feed_many('x', 3 * PARSER_STRING_MAX);
 	cr_expect_leq(r.parser.string_capacity, PARSER_STRING_MAX);
 	feed_text("\x1b\\.\x1b]0;short\a");
 	cr_expect_str_eq(record_text(), "ESC\\ '.' OSC0(short)");
+}
+
+Test(parser_limits, images_may_be_longer)
+{
+	static const char *const starts[] = {"\x1bPq", "\x1b]1337;"};
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+		restart();
+		feed_text(starts[i]);
+		feed_many('x', PARSER_IMAGE_MAX - 64);
+		feed_text("\x1b\\");
+		cr_expect_eq(r.calls, 2, "the string, and the end");
+		feed_text(starts[i]);
+		feed_many('x', PARSER_IMAGE_MAX);
+		cr_expect_leq(r.parser.string_capacity, PARSER_IMAGE_MAX);
+		feed_text("\x1b\\");
+		cr_expect_eq(r.calls, 3, "only the end");
+	}
 }
 
 Test(parser_limits, memory_of_a_long_string_is_freed)

@@ -38,6 +38,7 @@ shell/ports: pty/proc shell/proc ring
 shell/process: pty/proc shell shell/store shell/proc shell/output shell/held pty ring
 shell/watch: shell shell/files
 shell/run: shell shell/store shell/output pty
+shell/cluster: shell
 shell/backup: shell shell/files shell/run
 shell/git: shell shell/run shell/output ring
 shell/context: shell shell/store shell/output shell/run pty
@@ -92,7 +93,7 @@ SCREEN_PUBLIC = {f'ring/screen/{name}.h' for name in ('screen', 'leftover', 'gri
 # Folders in which headers of third parties may be included.
 HOME = {'vterm.h': 'tests', 'vterm_keycodes.h': 'tests', 'libwebsockets.h': 'ws/net', 'archive.h': 'shell/files',
 	'archive_entry.h': 'shell/files', 'magic.h': 'shell/files', 'curl/curl.h': 'shell/backup ws/hook',
-	'zstd.h': 'ring/screen/grid shell/recording', 'jansson.h': 'ws shell'}
+	'zstd.h': 'ring/screen/grid shell/recording', 'nats/nats.h': 'shell/cluster', 'jansson.h': 'ws shell'}
 # Layers that depend on libc, POSIX and Linux alone, and the exceptions.
 LIBC_ONLY = {'ring': {'uthash.h', 'utlist.h', 'utarray.h', 'zstd.h'}, 'pty/holder': set(), 'pty/proc': set()}
 LIBC = set('''aio alloca assert byteswap complex cpio ctype dirent dlfcn elf endian err errno error execinfo fcntl features

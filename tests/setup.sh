@@ -8,12 +8,12 @@ NODE_MAJOR=18
 RUN_PACKAGES=(
 	gcc libc6-dev meson ninja-build pkg-config
 	libuv1-dev libwebsockets-dev libwebsockets-evlib-uv libjansson-dev
-	uthash-dev libssl-dev libjwt-dev libmagic-dev libarchive-dev libcurl4-openssl-dev libzstd-dev
+	uthash-dev libssl-dev libjwt-dev libmagic-dev libarchive-dev libcurl4-openssl-dev libzstd-dev libnats-dev
 )
 TEST_PACKAGES=(
 	libcriterion-dev clang libclang-rt-dev clang-format clang-tidy codespell shellcheck
 	bubblewrap chromium-headless-shell fonts-dejavu-core procps openssl libvterm-dev less vim-tiny git python3 python3-ipython gdb tmux curl
-	squashfs-tools squashfuse fuse-overlayfs fuse3 s3fs zsh fish vttest zstd make
+	squashfs-tools squashfuse fuse-overlayfs fuse3 s3fs zsh fish vttest zstd make nats-server
 )
 ALL_PACKAGES=(mmdebstrap)
 
@@ -98,8 +98,8 @@ On Debian 12, as root:
 
 On other distributions install their equivalents: a C17 compiler, meson, ninja,
 pkg-config, Node.js $NODE_MAJOR or newer with npm, and the development files of libuv, libwebsockets
-(with its libuv event library), jansson, uthash, OpenSSL, libjwt, libmagic, libarchive, libcurl and zstd; for ./test also
-Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck, tmux, zsh, fish and Chromium.
+(with its libuv event library), jansson, uthash, OpenSSL, libjwt, libmagic, libarchive, libcurl, zstd and NATS; for ./test also
+Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck, tmux, zsh, fish, nats-server and Chromium.
 Then run this again with RINGSIDE_SKIP_PACKAGES=1 in the environment, which skips this check."
 	exit 1
 }

@@ -93,7 +93,7 @@ enum conn_step {
 	CONN_STEP_DONE,    /* the answer has been sent */
 };
 
-/* Read decrypted bytes. Returns their number, 0 if it would block, -ENOTCONN at the end, or another negative errno. */
+/* conn_bytes.c: read decrypted bytes. Returns their number, 0 if it would block, -ENOTCONN at the end, or another negative errno. */
 long conn_read(struct conn *c, void *bytes, size_t size);
 
 /* Write bytes, encrypted if c has TLS. Returns as conn_read(). */
@@ -108,7 +108,7 @@ void conn_consume(struct conn *c, size_t length);
 /* Put bytes that were read back into c->in, which is empty; at most HTTP_HEAD_MAX. Returns 0 or -ENOMEM. */
 int conn_unread(struct conn *c, const char *bytes, size_t length);
 
-/* Change the state. limit_ms: how long it may last; 0 = no limit. */
+/* conn.c: change the state. limit_ms: how long it may last; 0 = no limit. */
 void conn_set_state(struct conn *c, enum conn_state state, uint64_t limit_ms);
 
 /* Set the events to wait for: EPOLLIN, EPOLLOUT, EPOLLRDHUP. */

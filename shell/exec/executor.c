@@ -346,3 +346,13 @@ void exec_type_next(struct executor *x)
 			exec_hold_begin(e);
 	}
 }
+
+bool executor_is_settled(const struct executor *x)
+{
+	const struct exec *e = x->current;
+	if (x->queue || x->held_input_length > 0)
+		return false;
+	return !e || e->state == EXEC_DONE ||
+		(e->state == EXEC_RUNNING && e->cancelling != EXEC_CANCEL_DUE &&
+			e->cancelling != EXEC_CANCEL_SENDING);
+}

@@ -133,6 +133,12 @@ struct executor {
 	struct executor *prev, *next; /* in the list executors.busy; prev is NULL outside of it */
 };
 
+/*
+ * Whether another server can continue: no command waits in the queue, is being typed or is being cancelled, and no input is
+ * held back.
+ */
+bool executor_is_settled(const struct executor *x);
+
 /* Make a nonce for a session whose shell gets the integration. Returns 0 or a negative errno. */
 int exec_make_nonce(struct executor *x);
 

@@ -5,6 +5,7 @@
  */
 #include "shell/held/adoption.h"
 
+#include "pty/proc/proc.h"
 #include "shell/held/ending.h"
 #include "shell/own_error.h"
 #include "shell/store/directory.h"
@@ -130,6 +131,20 @@ int held_adopt(struct held_table *t)
 	if (again && t->rescans++ < RESCANS_MAX)
 		uv_timer_start(&t->rescan, on_rescan, RESCAN_MS, 0);
 	return found;
+}
+
+static bool add_child(void *user, pid_t child)
+{
+	struct held_table *t = user;
+	if (reaper_reserve(&t->reaper) < 0)
+		return false;
+	reaper_add(&t->reaper, child);
+	return true;
+}
+
+void held_adopt_children(struct held_table *t)
+{
+	proc_each_child(getpid(), add_child, t);
 }
 
 bool held_is_adopting(const struct held_table *t)

@@ -5,6 +5,12 @@
 
 #include <stdbool.h>
 
+/*
+ * Reap the children that this process has now when they end: those of the server that it was before it executed this program.
+ * Call it before any other child is started.
+ */
+void held_adopt_children(struct held_table *t);
+
 /* Find the holders of an earlier server and attach to them. Returns how many were found, or a negative errno. */
 int held_adopt(struct held_table *t);
 

@@ -216,6 +216,11 @@ void inlets_close(struct inlets *all)
 	maybe_free(all);
 }
 
+unsigned inlets_count(const struct inlets *all)
+{
+	return all->count;
+}
+
 int inlet_create(struct inlets *all, char ret_id[FIFO_ID_SIZE])
 {
 	if (all->count >= INLETS_MAX)

@@ -47,6 +47,9 @@ void inlets_close(struct inlets *all);
 /* Create an inlet. Returns 0 or a negative errno: -ERR_LIMIT if there are INLETS_MAX. */
 int inlet_create(struct inlets *all, char ret_id[FIFO_ID_SIZE]);
 
+/* The number of inlets. */
+unsigned inlets_count(const struct inlets *all);
+
 /* The inlet with this id, or NULL. */
 struct inlet *inlet_find(const struct inlets *all, const char *id);
 

@@ -102,6 +102,9 @@ int runs_open(uv_loop_t *loop, const struct runs_config *config, struct runs **r
 /* Cancel all runs. Poll runs_idle() for their end. */
 void runs_cancel_all(struct runs *all, unsigned grace_ms);
 
+/* The number of runs that have been started at least min_age_ms ago. */
+unsigned runs_count(const struct runs *all, uint64_t min_age_ms);
+
 /* Whether there is no run. */
 bool runs_idle(const struct runs *all);
 

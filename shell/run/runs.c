@@ -1,4 +1,5 @@
 /* All runs: opening, closing, and what they share. */
+#include "shell/clock.h"
 #include "shell/bounds.h"
 #include "shell/program.h"
 #include "shell/run/internal.h"
@@ -57,6 +58,16 @@ void runs_cancel_all(struct runs *all, unsigned grace_ms)
 	struct run *r;
 	DL_FOREACH (all->list, r)
 		run_cancel(r, grace_ms);
+}
+
+unsigned runs_count(const struct runs *all, uint64_t min_age_ms)
+{
+	unsigned count = 0;
+	uint64_t now_ms = clock_wall_ms();
+	const struct run *r;
+	DL_FOREACH (all->list, r)
+		count += now_ms >= r->started_ms + min_age_ms;
+	return count;
 }
 
 bool runs_idle(const struct runs *all)

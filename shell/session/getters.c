@@ -47,6 +47,11 @@ size_t session_queued(const struct session *s)
 	return link_input_queued(&s->pane.held.link);
 }
 
+bool session_is_settled(const struct session *s)
+{
+	return session_queued(s) == 0 && executor_is_settled(&s->executor);
+}
+
 unsigned session_survivors(const struct session *s)
 {
 	return s->pane.held.survivors;

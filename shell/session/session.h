@@ -297,6 +297,12 @@ uint64_t session_end_offset(const struct session *s);
 /* Bytes of input that no program has read yet. */
 size_t session_queued(const struct session *s);
 
+/*
+ * Whether the next server can continue everything: there is no command that waits in the queue, is being typed or is being
+ * cancelled, and no input that waits for the program to read.
+ */
+bool session_is_settled(const struct session *s);
+
 /* Processes that were left when its end was given up for now. */
 unsigned session_survivors(const struct session *s);
 

@@ -407,11 +407,15 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	int runtime_fd = open(config->runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (runtime_fd < 0)
 		return -errno;
-	int rc = runtime_lock_acquire(&s->lock, runtime_fd);
+	int rc = config->lock
+		? runtime_lock_take_over(&s->lock, config->lock->fd, config->lock->name_fd)
+		: runtime_lock_acquire(&s->lock, runtime_fd);
 	if (rc < 0)
 		goto out;
 	rc = held_table_open(&s->held, loop, &session_kind, s, runtime_fd);
 	s->held.bounds = s->config.bounds;
+	if (rc == 0 && config->lock)
+		held_adopt_children(&s->held);
 	if (rc == 0)
 		rc = bounds_allow_traverse(s->config.bounds, s->held.dir_fd);
 	if (rc < 0) {
@@ -446,6 +450,14 @@ int sessions_adopt(struct sessions *s)
 bool sessions_are_adopting(const struct sessions *s)
 {
 	return held_is_adopting(&s->held);
+}
+
+unsigned sessions_unsettled(const struct sessions *s)
+{
+	unsigned count = 0;
+	for (struct session *session = NULL; (session = session_next(s, session));)
+		count += !session_is_settled(session);
+	return count;
 }
 
 void sessions_suspend(struct sessions *s, bool suspend)

@@ -36,8 +36,13 @@ struct sessions_config {
 	unsigned ended_ttl_s; /* seconds that an exited session is kept; 0: for ever */
 	/* Bytes of all screens together, see shell/pane/budget.h; 0: no limit. */
 	size_t screen_memory;
-	unsigned threads;            /* for screens; 0: the loop draws them */
-	long nofile;                 /* soft limit of descriptors for shells; 0: the server's */
+	unsigned threads; /* for screens; 0: the loop draws them */
+	long nofile;      /* soft limit of descriptors for shells; 0: the server's */
+	/*
+	 * The lock of the server that this process was before it executed this program, and whose children it has; taken. NULL:
+	 * acquire it.
+	 */
+	struct runtime_lock *lock;
 	const struct bounds *bounds; /* of shells; NULL: none */
 };
 
@@ -92,6 +97,9 @@ struct held_trust sessions_trust(const struct sessions *s);
 
 /* Attach to the holders of an earlier server. Returns how many were found, or a negative errno. */
 int sessions_adopt(struct sessions *s);
+
+/* The number of sessions with commands or input that the next server would not type; see session_is_settled(). */
+unsigned sessions_unsettled(const struct sessions *s);
 
 /* Set whether to postpone what only clients need. Then screens are updated in turns, or on request. */
 void sessions_suspend(struct sessions *s, bool suspend);

@@ -146,9 +146,33 @@ bool runtime_lock_is_held(const struct runtime_lock *l, const char *runtime_dir)
 		try_flock(&again, NULL) == 0;
 }
 
+void runtime_lock_leave(struct runtime_lock *l, int *ret_fd, int *ret_name_fd)
+{
+	/* A record lock belongs to the process, but ends when any descriptor of the file is closed. */
+	(void)fcntl(l->fd, F_SETFD, 0);
+	if (l->name_fd >= 0)
+		(void)fcntl(l->name_fd, F_SETFD, 0);
+	*ret_fd = l->fd;
+	*ret_name_fd = l->name_fd;
+	*l = (struct runtime_lock){.fd = -1, .name_fd = -1};
+}
+
+int runtime_lock_take_over(struct runtime_lock *l, int fd, int name_fd)
+{
+	*l = (struct runtime_lock){.fd = fd, .name_fd = name_fd};
+	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+	if (name_fd >= 0)
+		(void)fcntl(name_fd, F_SETFD, FD_CLOEXEC);
+	if (try_record(l, NULL) == 0 && try_flock(l, NULL) == 0)
+		return 0;
+	runtime_lock_release(l);
+	return -EBUSY;
+}
+
 void runtime_lock_release(struct runtime_lock *l)
 {
 	if (l->name_fd >= 0)
 		close(l->name_fd);
-	close(l->fd);
+	if (l->fd >= 0)
+		close(l->fd);
 }

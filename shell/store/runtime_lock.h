@@ -25,10 +25,19 @@ struct runtime_lock {
 int runtime_lock_acquire(struct runtime_lock *l, int runtime_fd);
 
 /*
+ * Leave the lock to the program that this process executes next, which calls runtime_lock_take_over(). It is not released
+ * meanwhile. *ret_fd, *ret_name_fd: the fields of l, to be passed on; l is empty then.
+ */
+void runtime_lock_leave(struct runtime_lock *l, int *ret_fd, int *ret_name_fd);
+
+/* Continue with a lock that was left. Takes the descriptors. Returns 0, or -EBUSY if it is not held. */
+int runtime_lock_take_over(struct runtime_lock *l, int fd, int name_fd);
+
+/*
  * Whether the lock is still held and is on the file that is in runtime_dir now. If the directory
  * was replaced, or the lock was lost, another server may use the directory.
  */
 bool runtime_lock_is_held(const struct runtime_lock *l, const char *runtime_dir);
 
-/* Release the lock. */
+/* Release the lock; harmless if it is empty. */
 void runtime_lock_release(struct runtime_lock *l);

@@ -315,6 +315,17 @@ int wait_start(struct waits *h, const struct wait_options *o, struct wait_waiter
 	return 0;
 }
 
+bool wait_get_rest(const struct wait_waiter *waiter, uint64_t *ret_from, uint64_t *ret_left_ms)
+{
+	const struct wait *w = waiter->wait;
+	if (!w || w->over || w->key[0])
+		return false;
+	uint64_t now = pane_now(w->waits->pane);
+	*ret_from = w->from;
+	*ret_left_ms = w->deadline_ms > now ? w->deadline_ms - now : 0;
+	return true;
+}
+
 void wait_leave(struct wait_waiter *waiter)
 {
 	struct wait *w = waiter->wait;

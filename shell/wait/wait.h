@@ -131,5 +131,11 @@ struct wait_waiter {
  */
 int wait_start(struct waits *all, const struct wait_options *options, struct wait_waiter *waiter);
 
+/*
+ * What another server needs to continue a wait that is not over: the offset from which it reads, and the time until its timeout.
+ * Returns false if it has a key, because then another request may join it.
+ */
+bool wait_get_rest(const struct wait_waiter *waiter, uint64_t *ret_from, uint64_t *ret_left_ms);
+
 /* Stop waiting; harmless after a callback. Frees a wait that has no key and no waiters. */
 void wait_leave(struct wait_waiter *waiter);

@@ -181,3 +181,35 @@ Test(runtime_lock, concurrent_attempts_are_refused)
 	}
 	kill_server(other);
 }
+
+Test(runtime_lock, left_lock_stays_locked_and_is_taken_over)
+{
+	int fd, name_fd, status;
+	cr_assert_eq(acquire(), 0);
+	runtime_lock_leave(&lock, &fd, &name_fd);
+	cr_expect_eq(fcntl(fd, F_GETFD), 0, "the next program inherits it");
+	cr_expect_eq(fcntl(name_fd, F_GETFD), 0);
+	runtime_lock_release(&lock);
+	pid_t other = fork();
+	if (other == 0)
+		_exit(acquire() == -EBUSY ? 0 : 1);
+	cr_assert_eq(waitpid(other, &status, 0), other);
+	cr_expect_eq(status, 0, "another server cannot acquire it");
+	cr_assert_eq(runtime_lock_take_over(&lock, fd, name_fd), 0);
+	cr_expect(runtime_lock_is_held(&lock, path));
+	cr_expect_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	runtime_lock_release(&lock);
+	cr_assert_eq(acquire(), 0);
+	runtime_lock_release(&lock);
+}
+
+Test(runtime_lock, lock_of_another_process_is_not_taken_over)
+{
+	char file[64];
+	pid_t other = start_server(0);
+	snprintf(file, sizeof file, "%s/lock", path);
+	int fd = open(file, O_RDWR | O_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	cr_expect_eq(runtime_lock_take_over(&lock, fd, -1), -EBUSY);
+	kill_server(other);
+}

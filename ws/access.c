@@ -92,6 +92,7 @@ bool access_enter(struct access *a, struct request *r)
 	if (!access_acquire(a, r, QUOTA_REQUESTS, &r->place))
 		return false;
 	r->access = a;
+	r->entered_ms = clock_monotonic_ms();
 	DL_APPEND2(a->requests, r, access_prev, access_next);
 	return true;
 }

@@ -80,6 +80,24 @@ void request_abandon(struct request *r)
 	request_unref(r);
 }
 
+bool request_can_repeat(const struct request *r, struct request_repeat *ret_repeat)
+{
+	const struct route_row *row = r->match.row;
+	*ret_repeat = (struct request_repeat){0};
+	if (r->done || !row || r->upload.live)
+		return false;
+	if (r->repeat)
+		return r->repeat(r->gone_user, ret_repeat);
+	return r->method == METHOD_GET || row->reads;
+}
+
+void request_repeat_finish(struct request_repeat *repeat)
+{
+	free(repeat->target);
+	free(repeat->body);
+	*repeat = (struct request_repeat){0};
+}
+
 size_t request_body_max(const struct request *r)
 {
 	const struct route_row *row = r->match.row;

@@ -83,6 +83,13 @@ struct request_transport {
 
 #define REQUEST_WITHIN_SIZE 16u
 
+/* The request by which another server gives the answer of one that waits, see ws/net/takeover.h. */
+struct request_repeat {
+	const char *method; /* NULL: the same */
+	char *target;       /* owned; NULL: the same */
+	char *body;         /* owned; NULL: a GET has none, others have the same */
+};
+
 /* A request with its answer. */
 struct request {
 	unsigned references;
@@ -123,6 +130,12 @@ struct request {
 	bool stream_complete;       /* no event will be added to those that next still has */
 	void (*gone)(void *user);   /* the answer is not needed any more; NULL: not wanted */
 	void *gone_user;
+	/*
+	 * While r waits: make the request that another server answers alike. Returns false if that is impossible now. Gets
+	 * gone_user. NULL: r can be repeated as it is if it is a GET or its row `.reads`, and otherwise not at all.
+	 */
+	bool (*repeat)(void *user, struct request_repeat *ret_repeat);
+	uint64_t entered_ms; /* when the handler was called, by clock_monotonic_ms() */
 	/* While a handler has it, see ws/access.h: */
 	struct access *access; /* NULL: it has not entered, or has left */
 	struct request *access_prev, *access_next;
@@ -155,6 +168,12 @@ void request_abandon(struct request *r);
 
 /* Access has ended: answer r with ACCESS_ENDED, or end its stream with it, and call r->gone. */
 void request_cut(struct request *r);
+
+/* Whether r, which is not answered, may be asked again. *ret_repeat: how; its texts are owned by the caller. */
+bool request_can_repeat(const struct request *r, struct request_repeat *ret_repeat);
+
+/* Free the texts. */
+void request_repeat_finish(struct request_repeat *repeat);
 
 /* Limit of a body that is received completely, in bytes. It depends on the route, if that is known. */
 size_t request_body_max(const struct request *r);

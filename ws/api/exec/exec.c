@@ -14,6 +14,7 @@
 #include "ws/api/rows.h"
 #include "ws/base64.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,19 @@ static void on_waited(void *user, struct request *r, struct exec *e)
 	reply_success(r, json_pack("{s:o}", "data", data));
 }
 
+/* A request for the exec, whose answer is that of the request that started it. */
+static char *make_target(void *user, const struct exec *e, uint64_t wait_ms)
+{
+	static const char *const formats[] = {
+		[EXEC_FORMAT_TEXT] = "text", [EXEC_FORMAT_RAW] = "raw", [EXEC_FORMAT_BASE64] = "base64"};
+	char *target = NULL;
+	if (asprintf(&target, "/api/session/%s/exec/%s?waitMs=%" PRIu64 "&format=%s",
+		    session_id(session_of_exec((struct exec *)(uintptr_t)e)), e->id, wait_ms,
+		    formats[(enum exec_format)(uintptr_t)user]) < 0)
+		return NULL;
+	return target;
+}
+
 /* Run beside the shell with its state, and answer as POST /api/run. */
 static void start_fork(struct api *a, struct request *r, json_t *body, struct session *s)
 {
@@ -159,7 +173,8 @@ static void start_in(struct api *a, struct request *r, json_t *body, struct sess
 		.limited = q.yields,
 		.limit_ms = q.yield_ms,
 		.done = on_waited,
-		.user = (void *)(uintptr_t)q.format};
+		.user = (void *)(uintptr_t)q.format,
+		.target = make_target};
 	if (!exec_wait_claim(a->access, r, &q.options))
 		goto out;
 	int rc = exec_wait_start(r, s, &q.options, &wait, &e);

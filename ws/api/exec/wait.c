@@ -16,6 +16,7 @@ struct exec_wait {
 	struct pending pending;
 	struct exec *exec; /* NULL while it is not watched */
 	struct exec_watcher watcher;
+	uint64_t began_ms; /* loop time */
 };
 
 bool exec_wait_claim(struct access *a, struct request *r, struct exec_options *options)
@@ -80,6 +81,20 @@ static void on_client_gone(void *user)
 	pending_end(&w->pending);
 }
 
+/* The command is on disk, and runs once: another server is asked for its result. */
+static bool on_repeat(void *user, struct request_repeat *ret_repeat)
+{
+	const struct exec_wait *w = user;
+	const struct exec_wait_options *o = &w->options;
+	uint64_t now = uv_now(o->loop), until = w->began_ms + o->limit_ms;
+	uint64_t left_ms = !o->limited ? EXEC_TIME_MAX_MS : until > now ? until - now : 0;
+	if (!w->exec || w->exec->state != EXEC_RUNNING)
+		return false;
+	ret_repeat->method = "GET";
+	ret_repeat->target = o->target(o->user, w->exec, left_ms);
+	return ret_repeat->target != NULL;
+}
+
 static void on_time_up(void *user)
 {
 	struct exec_wait *w = user;
@@ -93,6 +108,7 @@ static struct exec_wait *create_wait(struct request *r, const struct exec_wait_o
 	if (!w)
 		return NULL;
 	w->options = *options;
+	w->began_ms = uv_now(options->loop);
 	w->watcher = (struct exec_watcher){.changed = on_changed, .gone = on_gone, .user = w};
 	pending_open(&w->pending, options->loop, r, w, NULL);
 	return w;
@@ -104,6 +120,7 @@ static void begin_wait(struct exec_wait *w, struct exec *e)
 	struct request *r = w->pending.request;
 	r->gone = on_client_gone;
 	r->gone_user = w;
+	r->repeat = w->options.target ? on_repeat : NULL;
 	w->exec = e;
 	if (is_over(w, e))
 		on_changed(w, e);

@@ -19,6 +19,10 @@ struct exec_wait_options {
 	/* Answer r. Called once, unless the exec is discarded in the meantime. */
 	void (*done)(void *user, struct request *r, struct exec *e);
 	void *user;
+	/*
+	 * Make the target of a GET with the same answer, which waits for wait_ms at most; owned by the caller. NULL: there is none.
+	 */
+	char *(*target)(void *user, const struct exec *e, uint64_t wait_ms);
 };
 
 /* Claim a place in the quota of commands for options->claim. Returns false if r has been answered. */

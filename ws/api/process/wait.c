@@ -348,6 +348,6 @@ static void await_process(struct request *r)
 }
 
 const struct route_row api_process_wait_rows[] = {
-	{METHOD_POST, "/api/process/{}/wait", ROUTE_OWNER, .plain = await_process},
+	{METHOD_POST, "/api/process/{}/wait", ROUTE_OWNER, .plain = await_process, .reads = true},
 	{.path = NULL},
 };

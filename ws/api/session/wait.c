@@ -89,6 +89,25 @@ static void on_gone(void *user)
 	release(c);
 }
 
+/* The same request, from the same place and for the rest of the time. */
+static bool on_repeat(void *user, struct request_repeat *ret_repeat)
+{
+	const struct call *c = user;
+	uint64_t from, left_ms;
+	json_t *body = NULL;
+	const struct request *r = c->request;
+	bool short_of_memory;
+	if (wait_get_rest(&c->waiter, &from, &left_ms) && r->body)
+		body = body_parse(r->body, r->body_length, &short_of_memory);
+	if (json_is_object(body)) {
+		json_object_set_new(body, "timeoutMs", json_integer((json_int_t)left_ms));
+		json_object_set_new(body, "from", json_integer((json_int_t)from));
+		ret_repeat->body = json_dumps(body, JSON_COMPACT);
+	}
+	json_decref(body);
+	return ret_repeat->body != NULL;
+}
+
 /* Parsing */
 
 /* Answer that a field of a condition is invalid. Returns false. */
@@ -290,6 +309,7 @@ static void begin_wait(struct api *a, struct request *r, struct session *s, stru
 		/* session_wait() may call on_done. */
 		r->gone = on_gone;
 		r->gone_user = c;
+		r->repeat = on_repeat;
 		rc = session_wait(s, &q->options, &c->waiter);
 	}
 	if (rc == 0) {
@@ -326,6 +346,6 @@ static void await_session(struct request *r, struct session *s)
 }
 
 const struct route_row api_wait_rows[] = {
-	{METHOD_POST, "/api/session/{}/wait", ROUTE_VIEWER, .session = await_session},
+	{METHOD_POST, "/api/session/{}/wait", ROUTE_VIEWER, .session = await_session, .reads = true},
 	{.path = NULL},
 };

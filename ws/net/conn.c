@@ -8,6 +8,7 @@
 
 #include "ws/log.h"
 #include "ws/net/exchange.h"
+#include "ws/net/http1.h"
 #include "ws/net/relay.h"
 #include "ws/net/tcp.h"
 #include "ws/net/tls.h"
@@ -233,6 +234,10 @@ static void on_event(struct conn *c, uint32_t events)
 {
 	switch (c->state) {
 	case CONN_SILENT:
+		if (c->server->held) {
+			conn_unwatch(c);
+			return;
+		}
 		c->clear = is_tls(c) && tls_is_clear(c);
 		if (is_tls(c) && !c->clear)
 			tls_begin(c);
@@ -309,25 +314,84 @@ static bool enter(struct conn *c, bool full)
 	return true;
 }
 
+/* Create a connection without a state. Returns NULL if memory is short or the peer has reset it. */
+static struct conn *create_conn(struct server *s, const struct arrival *arrival, int fd)
+{
+	struct conn *c = calloc(1, sizeof *c);
+	if (!c)
+		return NULL;
+	c->server = s;
+	c->arrival = *arrival;
+	c->fd = fd;
+	c->state = CONN_OVER; /* so that conn_set_state() counts it as silent then */
+	if (tcp_peer_address(arrival->unix_socket, fd, c->peer))
+		return c;
+	free(c);
+	return NULL;
+}
+
+/* Put it among the connections of its server. */
+static void add_conn(struct conn *c)
+{
+	DL_APPEND(c->server->conns->all, c);
+	c->server->options.metrics->http1_connections++;
+}
+
 void conn_accept(
 	struct server *s, const struct listener *from, enum conn_trust by, bool full, int fd)
 {
-	struct conn *c = calloc(1, sizeof *c);
-	if (c) {
-		c->server = s;
-		c->arrival = (struct arrival){.unix_socket = from->unix_socket, .by = by};
-		c->fd = fd;
-	}
-	if (!c || !tcp_peer_address(from->unix_socket, fd, c->peer) || !enter(c, full)) {
+	const struct arrival arrival = {.unix_socket = from->unix_socket, .by = by};
+	struct conn *c = create_conn(s, &arrival, fd);
+	if (!c || !enter(c, full)) {
 		free(c);
 		close(fd);
 		return;
 	}
-	c->state = CONN_OVER; /* so that conn_set_state() counts it as silent now */
-	DL_APPEND(s->conns->all, c);
-	s->options.metrics->http1_connections++;
+	add_conn(c);
 	conn_set_state(c, CONN_SILENT, conn_head_within_ms(c));
 	conn_watch(c, EPOLLIN);
+}
+
+struct conn *conn_restore(
+	struct server *s, const struct arrival *arrival, bool authenticated, int fd)
+{
+	struct conn *c = create_conn(s, arrival, fd);
+	if (!c)
+		return NULL;
+	/* One that is beyond the limit now was within it before. */
+	if (!authenticated)
+		(void)peers_enter(&s->peers, c->peer, &c->unauthenticated);
+	add_conn(c);
+	return c;
+}
+
+void conn_continue(struct conn *c, enum conn_state state)
+{
+	if (state == CONN_LINGER) {
+		conn_set_state(c, CONN_LINGER, LINGER_MS);
+		c->linger_since_ms = c->since_ms;
+		conn_watch(c, EPOLLIN);
+	} else if (state == CONN_SILENT) {
+		conn_set_state(c, CONN_SILENT, conn_head_within_ms(c));
+		conn_watch(c, EPOLLIN);
+	} else {
+		http1_next(c);
+	}
+}
+
+struct conn *conns_first(const struct server *s)
+{
+	return s->conns->all;
+}
+
+void conns_resume(struct server *s)
+{
+	struct conn *c, *next;
+	DL_FOREACH_SAFE (s->conns->all, c, next)
+		if (c->state == CONN_SILENT)
+			conn_watch(c, EPOLLIN);
+		else if (c->state == CONN_HEAD || c->state == CONN_BODY)
+			conn_wake(c);
 }
 
 /* Whether c has exceeded the time limit of its state. */

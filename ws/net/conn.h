@@ -33,6 +33,7 @@ struct conn {
 	uint32_t watched; /* events of epoll */
 	bool polled;      /* is in the epoll set */
 	bool served;      /* a request has come */
+	bool leaves;      /* it is described for the next server, see takeover.h */
 	bool clear; /* it lacks TLS, which is required: its request is answered with an error */
 	bool busy;  /* beyond a limit of connections: its request is answered with 503 */
 	bool peer_shut_down; /* the peer has shut down its sending side */
@@ -72,6 +73,22 @@ unsigned conns_count(const struct server *s);
  */
 void conn_accept(
 	struct server *s, const struct listener *from, enum conn_trust by, bool full, int fd);
+
+/*
+ * Make a connection of one that another server has accepted. fd is taken unless NULL is returned: memory is short, or the peer
+ * has reset it. authenticated: it does not count as unauthenticated. The caller sets the rest, then calls conn_continue().
+ */
+struct conn *conn_restore(
+	struct server *s, const struct arrival *arrival, bool authenticated, int fd);
+
+/* Go on with a restored connection in this state: CONN_SILENT, CONN_HEAD or CONN_LINGER. */
+void conn_continue(struct conn *c, enum conn_state state);
+
+/* The first of all connections, or NULL; c->next is the next one. */
+struct conn *conns_first(const struct server *s);
+
+/* Read from connections again whose bytes were left unread while the server was held. */
+void conns_resume(struct server *s);
 
 /*
  * A request on c has authenticated p. From now on c counts for the quota of p instead of as unauthenticated. Returns false if

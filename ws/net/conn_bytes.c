@@ -66,7 +66,7 @@ static int grow(struct conn *c)
 /* Ensure that c->in has space for at least one byte. */
 static long reserve_in(struct conn *c)
 {
-	if (c->in_length == HTTP_HEAD_MAX)
+	if (c->in_length >= HTTP_HEAD_MAX) /* more: a request of takeover.h, with its body */
 		return -ENOBUFS;
 	return c->in_length < c->in_size ? 0 : grow(c);
 }

@@ -21,6 +21,8 @@ struct exchange {
 	struct server *server;
 	struct conn *conn;       /* the connection */
 	struct request *request; /* our reference */
+	char *head; /* of the request as it came, while no answer has begun; owned; NULL = not kept */
+	size_t head_length;
 	char *origin; /* of the page that asks, if --allow-origin has it; owned; NULL = none */
 	bool wants_body;
 	size_t body_size;        /* bytes announced, or received of a chunked body */
@@ -61,6 +63,9 @@ struct exchange *exchange_create(struct conn *c);
 
 /* Free it. The request is abandoned if it is not answered. */
 void exchange_free(struct exchange *x);
+
+/* The exchange of a request over HTTP, or NULL. */
+struct exchange *exchange_of(const struct request *r);
 
 /* Change the state of the answer. */
 void exchange_move(struct exchange *x, enum exchange_state state);

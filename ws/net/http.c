@@ -91,6 +91,11 @@ static const struct request_transport transport = {.answered = on_answered,
 	.downloading = on_downloading,
 	.uploading = on_more};
 
+struct exchange *exchange_of(const struct request *r)
+{
+	return r->transport == &transport ? r->transport_user : NULL;
+}
+
 struct exchange *exchange_create(struct conn *c)
 {
 	struct exchange *x = calloc(1, sizeof *x);
@@ -115,6 +120,7 @@ void exchange_free(struct exchange *x)
 	exchange_body_release(x);
 	x->server->options.metrics->streams -= x->state == EXCHANGE_STREAMING;
 	request_abandon(x->request);
+	free(x->head);
 	free(x->origin);
 	free(x->event);
 	free(x);
@@ -134,6 +140,8 @@ void exchange_move(struct exchange *x, enum exchange_state state)
 	x->server->options.metrics->streams -= x->state == EXCHANGE_STREAMING;
 	x->state = state;
 	x->since_ms = server_now_ms(x->server);
+	free(x->head);
+	x->head = NULL;
 }
 
 void exchange_dispatch(struct exchange *x)

@@ -5,6 +5,7 @@
 #include "ws/net/handover.h"
 #include "ws/net/http1.h"
 #include "ws/net/relay.h"
+#include "ws/net/takeover.h"
 #include "ws/net/upgrade.h"
 
 #include "ws/error.h"
@@ -109,6 +110,10 @@ static void receive_body(struct conn *c)
 	struct exchange *x = c->exchange;
 	size_t got = 0;
 	enum conn_step step = CONN_STEP_MORE;
+	if (c->server->held && takeover_has_body(c)) {
+		conn_unwatch(c);
+		return;
+	}
 	if (x->expects && exchange_body_is_due(x)) {
 		x->expects = false;
 		step = send_continue(c) ? CONN_STEP_MORE : CONN_STEP_FAILED;
@@ -144,16 +149,25 @@ void http1_probe(struct conn *c)
 	}
 }
 
-/* Serve a request after its head has been parsed. */
-static void serve(struct conn *c, const struct http_head *http)
+/*
+ * Serve a request after its head has been parsed, from a copy of the first length bytes of c->in, which are consumed. They
+ * are kept until the answer begins, for takeover.h.
+ */
+static void serve(struct conn *c, const struct http_head *http, size_t length)
 {
+	char *kept = malloc(length);
 	struct head *h = calloc(1, sizeof *h);
-	struct exchange *x = h ? exchange_create(c) : NULL;
+	struct exchange *x = h && kept ? exchange_create(c) : NULL;
 	if (!x) {
+		free(kept);
 		free(h);
 		conn_drop(c);
 		return;
 	}
+	memcpy(kept, c->in, length);
+	x->head = kept;
+	x->head_length = length;
+	conn_consume(c, length);
 	c->served = true;
 	snprintf(h->peer, sizeof h->peer, "%s", c->peer);
 	const char *problem = head_extract(http, &c->server->options.dispatcher->routes, h);
@@ -236,8 +250,7 @@ static bool serve_head(struct conn *c)
 		conn_consume(c, length);
 		upgrade(c, &http);
 	} else if (rc == 0) {
-		conn_consume(c, length);
-		serve(c, &http);
+		serve(c, &http, length);
 	} else if (rc == -ENOMEM) {
 		conn_drop(c);
 	} else {
@@ -261,6 +274,10 @@ static void skip_body(struct conn *c)
 static void resume(struct conn *c)
 {
 	while (c->state == CONN_HEAD) {
+		if (c->server->held) {
+			conn_unwatch(c);
+			return;
+		}
 		skip_body(c);
 		if (c->in_length > 0 && (c->excess > 0 ? http1_skip_excess(c) : serve_head(c)))
 			return;

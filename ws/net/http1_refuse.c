@@ -95,7 +95,7 @@ bool http1_skip_excess(struct conn *c)
 		http1_refuse_head(c, "REQUEST_TOO_LARGE", "The request's head is too large");
 		return true;
 	}
-	if (c->in_length == HTTP_HEAD_MAX)
+	if (c->in_length >= HTTP_HEAD_MAX)
 		discard_lines(c);
 	return false;
 }

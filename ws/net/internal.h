@@ -64,6 +64,7 @@ struct server {
 	struct peers peers;
 	uint8_t *scratch; /* LWS_PRE and 64 KiB, for any callback */
 	bool stopping;
+	bool held; /* no connection is accepted, and no request is read, see takeover.h */
 };
 
 /* The per-session data of libwebsockets. */
@@ -118,6 +119,15 @@ struct head {
 /* listen.c: open all listeners. Returns 0 or a negative errno, which has been logged. */
 int listen_open(struct server *s);
 
+/* Do not accept connections until listen_resume(): they wait in the kernel. */
+void listen_hold(struct server *s);
+
+/* Accept connections again. */
+void listen_resume(struct server *s);
+
+/* Stop using the sockets without closing them, for the next server. */
+void listen_leave(struct server *s);
+
 /* Close them, and remove their socket files. */
 void listen_close(struct server *s);
 
@@ -161,6 +171,9 @@ void socket_free(struct server *s, struct socket_slot *c);
 
 /* Once a second: ping, and close dead or expired sockets. */
 void socket_sweep(struct server *s);
+
+/* Set whether to read from sockets. What was read already is still received. */
+void socket_hold_all(struct server *s, bool held);
 
 /* Begin to close all sockets with "going away". */
 void socket_close_all(struct server *s);

@@ -248,6 +248,17 @@ static int open_one(struct server *s, const char *text)
 	return start_listener(l, text, local ? bind_unix(l, text + 5) : bind_tcp(l, text));
 }
 
+/* Name the command line's socket. */
+static int name_command(struct listener *l)
+{
+	char path[PATH_MAX], name[LOCAL_SOCKET_PATH_MAX];
+	snprintf(path, sizeof path, "%s/" LOCAL_SOCKET_NAME, l->server->options.runtime_dir);
+	int rc = local_socket_address(path, name, &l->dir_fd);
+	if (rc == 0)
+		name_unix(l, name);
+	return rc;
+}
+
 /* Use an inherited socket, which has been checked. Another listen() changes only its backlog. */
 static int open_inherited(struct server *s, const struct server_inherited *i)
 {
@@ -255,9 +266,11 @@ static int open_inherited(struct server *s, const struct server_inherited *i)
 	bool local = strncmp(i->address, "unix:", 5) == 0;
 	int rc = 0;
 	l->fd = i->fd;
-	l->inherited = true;
+	l->inherited = !i->ours;
 	l->command = i->command;
-	if (local)
+	if (i->command && i->ours)
+		rc = name_command(l);
+	else if (local)
 		name_unix(l, i->address + 5);
 	else
 		rc = parse_address(l, i->address);
@@ -297,6 +310,32 @@ int listen_open(struct server *s)
 			return rc;
 	}
 	return commanded ? 0 : open_command(s);
+}
+
+void listen_hold(struct server *s)
+{
+	uv_timer_stop(&s->relisten);
+	for (size_t i = 0; i < s->listeners_count; i++)
+		if (s->listeners[i].open)
+			uv_poll_stop(&s->listeners[i].poll);
+}
+
+void listen_resume(struct server *s)
+{
+	on_relisten(&s->relisten);
+}
+
+void listen_leave(struct server *s)
+{
+	for (size_t i = 0; i < s->listeners_count; i++) {
+		struct listener *l = &s->listeners[i];
+		if (l->open)
+			uv_close((uv_handle_t *)&l->poll, NULL);
+		l->open = false;
+		if (l->dir_fd >= 0)
+			close(l->dir_fd);
+	}
+	uv_timer_stop(&s->relisten);
 }
 
 void listen_close(struct server *s)

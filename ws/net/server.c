@@ -102,7 +102,8 @@ static void on_sweep(uv_timer_t *timer)
 	socket_sweep(timer->data);
 	stream_sweep(timer->data);
 	log_flush();
-	conns_sweep(timer->data);
+	if (!s->held)
+		conns_sweep(s);
 }
 
 static const lws_retry_bo_t idle_policy = {
@@ -166,6 +167,22 @@ static int add_names(struct server *s)
 			return -EINVAL;
 		}
 	return 0;
+}
+
+int server_check(const struct server_options *options)
+{
+	struct server *s = calloc(1, sizeof *s);
+	int rc = s ? 0 : -ENOMEM;
+	if (s) {
+		s->options = *options;
+		rc = add_names(s);
+	}
+	if (rc == 0)
+		rc = tls_open(s);
+	if (s)
+		tls_close(s);
+	free(s);
+	return rc;
 }
 
 int server_open(const struct server_options *options, struct server **ret_server)

@@ -20,10 +20,11 @@
 /* SO_SNDBUF of connections: limits the kernel memory for a client that never reads. */
 #define SERVER_SNDBUF (128 << 10)
 
-/* A listening socket that another process has opened. Its file is not removed when the server ends. */
+/* A listening socket that was opened before, by default by another program, which also owns its file. */
 struct server_inherited {
 	int fd;
-	bool command;      /* LOCAL_SOCKET_NAME in the runtime directory */
+	bool command; /* LOCAL_SOCKET_NAME in the runtime directory */
+	bool ours; /* opened by a server that this one replaces: its file is removed at the end */
 	char address[128]; /* in the form of --listen */
 };
 
@@ -68,6 +69,12 @@ int server_open(const struct server_options *options, struct server **ret_server
  * socket is not among them.
  */
 const char *server_url(const struct server *s, size_t i);
+
+/*
+ * Check what server_open() reads before it listens: names, the certificate and its key. Returns 0 or a negative errno, which has
+ * been logged.
+ */
+int server_check(const struct server_options *options);
 
 /* Stop listening, and begin to close all WebSockets with "going away". */
 void server_stop(struct server *s);

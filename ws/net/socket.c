@@ -183,7 +183,7 @@ static void on_parsed(void *user, void *sense, const char *text, size_t length)
 		k->protocol->forget(sense);
 	else
 		k->protocol->take(k->self, sense, text, length);
-	lws_rx_flow_control(k->wsi, 1);
+	lws_rx_flow_control(k->wsi, k->server->held ? 0 : 1);
 	/* libwebsockets processes what it has buffered only after an event. */
 	lws_cancel_service(lws_get_context(k->wsi));
 }
@@ -368,6 +368,16 @@ void socket_sweep(struct server *s)
 			ask_writable(k);
 		}
 	}
+}
+
+void socket_hold_all(struct server *s, bool held)
+{
+	struct socket *k;
+	DL_FOREACH (s->sockets, k)
+		if (!k->parsing)
+			lws_rx_flow_control(k->wsi, held ? 0 : 1);
+	if (!held) /* libwebsockets processes what it has buffered only after an event */
+		lws_cancel_service(s->context);
 }
 
 void socket_close_all(struct server *s)

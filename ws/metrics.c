@@ -200,6 +200,8 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 		m->connections_silent);
 	print(f, "strangers", "gauge", "TCP connections without credentials so far", m->strangers);
 	print(f, "body_bytes", "gauge", "Memory of bodies that are being received", m->body_bytes);
+	print(f, "upgrade_held_milliseconds", "gauge",
+		"How long clients waited for the last upgrade", m->upgrade_held_ms);
 	print(f, "runs_active", "gauge", "Commands running on their own", m->runs_active);
 	print(f, "sessions_created_total", "counter", "Sessions created", c->created);
 	print(f, "sessions_adopted_total", "counter", "Sessions adopted at start", c->adopted);

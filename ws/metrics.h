@@ -37,6 +37,7 @@
 	X(mcp_calls, "Tools called over MCP")                                                       \
 	X(preview_requests, "Requests forwarded to ports of this machine")                          \
 	X(preview_failures, "Forwarded requests that no program answered")                          \
+	X(upgrades, "Upgrades of the running server (ringside upgrade)")                            \
 	X(runs, "Commands run on their own")                                                        \
 	X(run_timeouts, "Commands run on their own that exceeded their time limit")                 \
 	X(failures, "Failures that were logged")
@@ -64,7 +65,8 @@ struct metrics {
 	uint64_t http1_connections; /* HTTP/1.1 connections, and those that have sent nothing yet */
 	uint64_t connections_silent; /* connections that have sent nothing yet, or are in a TLS handshake */
 	uint64_t strangers;          /* connections without credentials so far */
-	uint64_t body_bytes;         /* memory of bodies that are being received */
+	uint64_t upgrade_held_ms; /* how long clients waited for the last upgrade */
+	uint64_t body_bytes;      /* memory of bodies that are being received */
 };
 
 /* Format the page for /metrics. Returns a string owned by the caller, or NULL when memory is short. */

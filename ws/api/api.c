@@ -21,17 +21,17 @@ void api_register(struct api *a, struct routes *all)
 {
 	static const struct route_row *const files[] = {api_backup_download_rows, api_backup_rows,
 		api_backup_upload_rows, api_block_output_rows, api_block_rows,
-		api_bridge_archive_rows, api_bridge_exec_rows, api_bridge_file_rows,
-		api_bridge_rows, api_bridge_session_rows, api_commands_rows,
-		api_context_execute_rows, api_context_rows, api_drain_rows, api_events_rows,
-		api_exec_rows, api_execute_rows, api_file_change_rows, api_file_download_rows,
-		api_file_list_rows, api_file_read_rows, api_file_stat_rows, api_file_stream_rows,
-		api_file_upload_rows, api_file_write_rows, api_git_rows, api_keys_rows,
-		api_lease_rows, api_listening_rows, api_login_rows, api_port_rows, api_ports_rows,
-		api_process_output_rows, api_process_rows, api_process_stream_rows,
-		api_process_wait_rows, api_run_rows, api_screen_rows, api_server_rows,
-		api_session_create_rows, api_session_list_rows, api_session_rows, api_share_rows,
-		api_state_rows, api_stdin_rows, api_terminate_rows, api_wait_rows, api_watch_rows};
+		api_bridge_archive_rows, api_bridge_exec_rows, api_bridge_file_rows, api_bridge_rows,
+		api_bridge_session_rows, api_commands_rows, api_context_execute_rows,
+		api_context_rows, api_drain_rows, api_events_rows, api_exec_rows, api_execute_rows,
+		api_file_change_rows, api_file_download_rows, api_file_list_rows, api_file_read_rows,
+		api_file_stat_rows, api_file_stream_rows, api_file_upload_rows, api_file_write_rows,
+		api_git_rows, api_keys_rows, api_lease_rows, api_listening_rows, api_login_rows,
+		api_port_rows, api_ports_rows, api_process_output_rows, api_process_rows,
+		api_process_stream_rows, api_process_wait_rows, api_run_rows, api_screen_rows,
+		api_server_rows, api_session_create_rows, api_session_list_rows, api_session_rows,
+		api_share_rows, api_state_rows, api_stdin_rows, api_terminate_rows,
+		api_upgrade_rows, api_wait_rows, api_watch_rows};
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
 		routes_add(all, files[i], a);
 }

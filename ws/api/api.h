@@ -29,6 +29,14 @@ struct list_stream {
 	bool draining; /* drain state that was sent */
 };
 
+/* Executes the program that is on the disk now, see ws/serve/reexec.h. */
+struct api_upgrade {
+	/* Answer r with 202 just before, or with the error by which it is given up. */
+	void (*begin)(void *user, struct request *r, uint64_t wait_ms, bool force);
+	void *user;
+};
+
+#define API_INSTANCE_SIZE 17u
 #define FILE_STREAMS_MAX 256u
 #define ARCHIVES_MAX 32u      /* archives being sent */
 #define UNPACKERS_EACH_MAX 8u /* archives being unpacked for one principal */
@@ -74,6 +82,9 @@ struct api {
 	uint64_t drained_ms;  /* wall clock of the drain's start; 0: not draining, see drain.c */
 	const bool *ending;   /* the server is stopping; NULL: never */
 	const char *version;
+	char instance[API_INSTANCE_SIZE];  /* random: another one after a restart or an upgrade */
+	uint64_t started_ms;               /* wall clock */
+	const struct api_upgrade *upgrade; /* NULL: not possible */
 	const char *url;     /* public address, ends in "/"; NULL: unix sockets only */
 	const char *own_url; /* address of the server's own listener, ends in "/" */
 	uv_timer_t announce; /* limits the rate of list events */
@@ -93,6 +104,9 @@ int api_open(struct api *a, uv_loop_t *loop);
 
 /* Close what api_open() has opened. */
 void api_close(struct api *a);
+
+/* The number of inputs of POST /api/stdin that no client has written completely. */
+unsigned api_count_inputs(const struct api *a);
 
 /* Add the routes of the API to the table. */
 void api_register(struct api *a, struct routes *all);

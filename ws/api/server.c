@@ -1,6 +1,7 @@
 /* Health, readiness, metrics, ping and version of the server, and the description of the API. */
 #include "ws/api/api.h"
 #include "ws/api/openapi.h"
+#include "ws/json/session.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 
@@ -51,7 +52,9 @@ static void answer_ping(struct request *r)
 static void show_version(struct request *r)
 {
 	struct api *a = api_of(r);
-	reply_success(r, json_pack("{s:s, s:s?}", "version", a->version, "url", a->url));
+	reply_success(r,
+		json_pack("{s:s, s:s?, s:s, s:o}", "version", a->version, "url", a->url, "instance",
+			a->instance, "startedAt", time_json(a->started_ms)));
 }
 
 static void show_reference(struct request *r)

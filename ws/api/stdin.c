@@ -122,6 +122,11 @@ static void stream_input(struct request *r)
 			.piece = on_piece, .complete = on_complete, .broken = on_broken, .user = w});
 }
 
+unsigned api_count_inputs(const struct api *a)
+{
+	return inlets_count(a->inlets);
+}
+
 const struct route_row api_stdin_rows[] = {
 	{METHOD_POST, "/api/stdin", ROUTE_OWNER, .plain = make_input},
 	{METHOD_PUT, "/api/stdin/{}", ROUTE_OWNER, .plain = stream_input, .upload = true,

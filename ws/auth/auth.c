@@ -100,6 +100,14 @@ static void fingerprint(const unsigned char *key, const char *text, char *hex, u
 		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
 
+int auth_check_token_file(const char *path)
+{
+	struct auth a = {.dir_fd = -1};
+	int rc = choose_token(&a, &(struct auth_options){.token_file = path});
+	OPENSSL_cleanse(a.token, sizeof a.token);
+	return rc;
+}
+
 int auth_open(struct auth *a, const struct auth_options *o)
 {
 	char secret[128];

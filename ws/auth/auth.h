@@ -89,6 +89,9 @@ struct auth_options {
  */
 int auth_open(struct auth *a, const struct auth_options *options);
 
+/* Check a file of --token-file as auth_open() does. Returns 0 or a negative errno. */
+int auth_check_token_file(const char *path);
+
 /* Free everything, and wipe the token. */
 void auth_close(struct auth *a);
 

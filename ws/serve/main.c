@@ -2,14 +2,12 @@
  * ringside-server: opens the parts of the server, connects them, runs the loop and closes them. If a part cannot be opened, the
  * program prints the reason and exits.
  */
-#include "ring/utf8.h"
 #include "shell/json_read.h"
-#include "shell/bounds.h"
 #include "shell/cgroup.h"
-#include "shell/environment.h"
 #include "shell/files/crew.h"
 #include "shell/heap_trim.h"
-#include "shell/isolation.h"
+#include "shell/clock.h"
+#include "shell/id.h"
 #include "shell/recording/recorders.h"
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
@@ -21,15 +19,18 @@
 #include "ws/dispatcher.h"
 #include "ws/log.h"
 #include "ws/mcp/mcp.h"
-#include "ws/net/local_socket.h"
 #include "ws/net/server.h"
+#include "ws/net/takeover.h"
 #include "ws/preview/previews.h"
 #include "ws/serve/addresses.h"
 #include "ws/serve/commit.h"
 #include "ws/serve/fail.h"
 #include "ws/serve/first_process.h"
+#include "ws/serve/inheritance.h"
 #include "ws/serve/options.h"
+#include "ws/serve/setup.h"
 #include "ws/serve/privacy.h"
+#include "ws/serve/reexec.h"
 #include "ws/serve/reports.h"
 #include "ws/serve/resources.h"
 #include "ws/serve/shutdown.h"
@@ -38,7 +39,6 @@
 #include "ws/serve/webhooks.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,9 +58,7 @@ struct program {
 	struct sessions sessions;
 	struct processes processes;
 	struct recorders *recorders; /* NULL: no recording */
-	struct isolation *isolation;
-	struct bounds bounds;
-	struct user user; /* of --session-user; bounds.user points to it */
+	struct setup setup;
 	struct heap_trim heap;
 	struct runs *runs;
 	struct contexts *contexts;
@@ -79,23 +77,23 @@ struct program {
 	struct shutdown shutdown;
 	struct server *server;
 	uv_timer_t tick;
-	char **environment; /* of shells */
-	char *token;        /* of the owner, from the environment, or NULL */
-	char runtime_dir[PATH_MAX], holder[PATH_MAX], workspace[PATH_MAX];
-	char socket[PATH_MAX]; /* of the command line; in the environment of sessions */
-	char cwd[PATH_MAX]; /* default directory: the workspace, or another one if sandboxes do not contain it */
+	char *token;               /* of the owner, from the environment, or NULL */
+	bool upgraded;             /* this process was another server before, */
+	struct inheritance before; /* which has left this */
+	struct server_inherited sockets_before[SERVER_LISTENERS_MAX]; /* parsed */
+	struct reexec reexec;
 };
 
 static int open_sessions(struct program *p, long nofile)
 {
 	const struct serve_options *o = &p->options;
 	struct sessions_config config = {
-		.runtime_dir = p->runtime_dir,
-		.holder = p->holder,
-		.cwd = p->cwd,
-		.bounds = &p->bounds,
-		.environment = p->environment,
-		.socket = p->socket,
+		.runtime_dir = p->setup.runtime_dir,
+		.holder = p->setup.holder,
+		.cwd = p->setup.cwd,
+		.bounds = &p->setup.bounds,
+		.environment = p->setup.environment,
+		.socket = p->setup.socket,
 		.ring_size = o->ring_size,
 		.scrollback = o->scrollback,
 		.screen_memory = o->screen_memory,
@@ -104,11 +102,13 @@ static int open_sessions(struct program *p, long nofile)
 		.ended_ttl_s = o->ended_ttl_s,
 		.threads = resources_threads(),
 		.nofile = nofile,
+		.lock = p->upgraded ? &p->before.lock : NULL,
 	};
 	int rc = sessions_open(&p->sessions, &p->loop, &config, &reports_of_sessions, &p->reports);
 	if (rc == -EBUSY)
-		return serve_fail(p->runtime_dir, "another server uses this runtime directory");
-	return rc < 0 ? serve_fail(p->runtime_dir, strerror(-rc)) : 0;
+		return serve_fail(
+			p->setup.runtime_dir, "another server uses this runtime directory");
+	return rc < 0 ? serve_fail(p->setup.runtime_dir, strerror(-rc)) : 0;
 }
 
 static int open_recorders(struct program *p)
@@ -133,28 +133,28 @@ static int open_recorders(struct program *p)
 
 static int open_runs(struct program *p, long nofile)
 {
-	struct runs_config config = {.holder = p->bounds.holder,
-		.environment = p->environment,
+	struct runs_config config = {.holder = p->setup.bounds.holder,
+		.environment = p->setup.environment,
 		.nofile = nofile,
-		.bounds = &p->bounds};
+		.bounds = &p->setup.bounds};
 	int rc = runs_open(&p->loop, &config, &p->runs);
 	if (rc == 0)
 		rc = contexts_open(
 			&p->loop, p->runs, (uint64_t)p->options.context_ttl_s * 1000, &p->contexts);
 	p->api.runs = p->runs;
 	p->api.contexts = p->contexts;
-	return rc < 0 ? serve_fail(p->runtime_dir, strerror(-rc)) : 0;
+	return rc < 0 ? serve_fail(p->setup.runtime_dir, strerror(-rc)) : 0;
 }
 
 static int open_processes(struct program *p, long nofile)
 {
 	const struct serve_options *o = &p->options;
 	struct processes_config config = {
-		.runtime_dir = p->runtime_dir,
-		.holder = p->holder,
-		.cwd = p->cwd,
-		.bounds = &p->bounds,
-		.environment = p->environment,
+		.runtime_dir = p->setup.runtime_dir,
+		.holder = p->setup.holder,
+		.cwd = p->setup.cwd,
+		.bounds = &p->setup.bounds,
+		.environment = p->setup.environment,
 		.ring_size = o->process_ring,
 		.max = o->max_processes,
 		.kept = o->kept_processes,
@@ -165,7 +165,7 @@ static int open_processes(struct program *p, long nofile)
 	int rc = processes_open(
 		&p->processes, &p->loop, &config, &reports_of_processes, &p->reports);
 	p->metrics.processes = &p->processes;
-	return rc < 0 ? serve_fail(p->runtime_dir, strerror(-rc)) : 0;
+	return rc < 0 ? serve_fail(p->setup.runtime_dir, strerror(-rc)) : 0;
 }
 
 static int open_auth(struct program *p)
@@ -173,7 +173,7 @@ static int open_auth(struct program *p)
 	if (!p->options.token_file && !p->token)
 		p->options.token_file = resources_token_file();
 	struct auth_options options = {
-		.runtime_dir = p->runtime_dir,
+		.runtime_dir = p->setup.runtime_dir,
 		.token_file = p->options.token_file,
 		.token = p->token,
 		.open = p->options.no_auth,
@@ -197,7 +197,7 @@ static int open_previews(struct program *p)
 			domain ? domain : PREVIEW_DOMAIN_DEFAULT, &p->previews.place);
 	/* Each uses two descriptors, and clients of previews are not authenticated, so limit their share. */
 	p->previews.users_max = p->options.max_connections / PREVIEWS_SHARE + 1;
-	p->previews.owners_only = p->bounds.isolation && !p->options.share_net;
+	p->previews.owners_only = p->setup.bounds.isolation && !p->options.share_net;
 	p->api.previews = &p->previews;
 	int rc = previews_open(&p->previews, &p->sessions, &p->loop, p->auth.dir_fd);
 	return rc < 0 ? serve_fail("previews.json", strerror(-rc)) : 0;
@@ -206,7 +206,9 @@ static int open_previews(struct program *p)
 /* Acquire passed sockets. They are checked as --listen is, and replace the default address. */
 static int open_sockets(struct program *p)
 {
-	if (supervisor_acquire_sockets(p->runtime_dir, &p->sockets) < 0)
+	if (p->upgraded)
+		return 0;
+	if (supervisor_acquire_sockets(p->setup.runtime_dir, &p->sockets) < 0)
 		return -1;
 	for (size_t i = 0; i < p->sockets.count; i++)
 		if (serve_options_check_address(&p->options, p->sockets.items[i].address) < 0)
@@ -229,10 +231,11 @@ static int open_server(struct program *p)
 		.metrics = &p->metrics,
 		.previews = &p->previews,
 		.listen = o->listen.items,
-		.listen_count = o->listen.count,
-		.inherited = p->sockets.items,
-		.inherited_count = p->sockets.count,
-		.runtime_dir = p->runtime_dir,
+		.listen_count = p->upgraded ? 0 : o->listen.count,
+		.inherited = p->upgraded ? p->sockets_before : p->sockets.items,
+		.inherited_count = p->upgraded ? takeover_sockets(p->before.net, p->sockets_before)
+					       : p->sockets.count,
+		.runtime_dir = p->setup.runtime_dir,
 		.hosts = o->hosts.items,
 		.hosts_count = o->hosts.count,
 		.origins = o->origins.items,
@@ -273,6 +276,12 @@ static void open_signals(struct program *p)
 		.runs = p->runs,
 		.kill_sessions = p->options.kill_sessions};
 	shutdown_open(&p->shutdown, &p->loop);
+	p->reexec.api = &p->api;
+	p->reexec.shutdown = &p->shutdown;
+	p->reexec.before = &p->before;
+	p->reexec.token = p->options.token_in_environment ? p->auth.token : NULL;
+	reexec_open(&p->reexec, &p->loop);
+	reexec_unblock_signals();
 	uv_timer_init(&p->loop, &p->tick);
 }
 
@@ -300,44 +309,18 @@ static void adopt_sessions(struct program *p)
 	uv_timer_stop(&p->tick);
 }
 
-/* Choose the variables that shells inherit. */
-static int open_environment(struct program *p)
-{
-	const struct serve_list *asked = &p->options.environment;
-	p->environment = environment_inherit(environ, asked->items, asked->count);
-	return p->environment ? 0 : serve_fail("memory", strerror(ENOMEM));
-}
-
-/* Choose a default directory that sandboxes contain. */
-static int move_inside(struct program *p)
-{
-	const char *start = isolation_default_directory(p->isolation, p->workspace);
-	if (start != p->workspace && p->options.workspace)
-		return serve_fail("--workspace", "is not in the sandbox: add --bind or --ro-bind");
-	snprintf(p->cwd, sizeof p->cwd, "%s", start);
-	return 0;
-}
-
 /* Open all parts. A failure ends the program, so nothing is undone. */
 static int open_program(struct program *p)
 {
 	long nofile;
 	unsigned descriptors = resources_raise_descriptors(&nofile);
+	p->reexec.nofile = nofile;
 	p->options.max_connections = resources_connections(
 		p->options.max_connections, descriptors, p->options.tls_cert != NULL);
-	p->token = privacy_remove_variable(environ, "RINGSIDE_TOKEN");
-	p->bounds.holder = p->holder;
-	if (resources_find_user(&p->options, &p->user, &p->bounds) < 0 ||
-		resources_runtime_dir(p->options.runtime_dir, p->runtime_dir) < 0 ||
-		open_sockets(p) < 0 || resources_holder(p->holder) < 0 ||
-		resources_admit_user(p->runtime_dir, &p->bounds) < 0 || open_environment(p) < 0)
+	p->token = p->upgraded ? p->before.token
+			       : privacy_remove_variable(environ, "RINGSIDE_TOKEN");
+	if (setup_find(&p->options, &p->setup) < 0 || open_sockets(p) < 0)
 		return -1;
-	(void)snprintf(p->socket, sizeof p->socket, "%s/" LOCAL_SOCKET_NAME, p->runtime_dir);
-	if (!utf8_is_valid_string(p->runtime_dir))
-		return serve_fail("runtime directory", "its name must be UTF-8");
-	if (resources_workspace(&p->options, p->runtime_dir, &p->bounds, p->workspace) < 0)
-		return -1;
-	snprintf(p->cwd, sizeof p->cwd, "%s", p->workspace);
 	p->api = (struct api){.sessions = &p->sessions,
 		.processes = &p->processes,
 		.auth = &p->auth,
@@ -345,21 +328,19 @@ static int open_program(struct program *p)
 		.metrics = &p->metrics,
 		.terminals = &p->terminals,
 		.controls = &p->controls,
-		.workspace = p->workspace,
+		.workspace = p->setup.workspace,
 		.workspace_chosen = p->options.workspace != NULL,
 		.ending = &p->shutdown.begun,
+		.started_ms = clock_wall_ms(),
 		.version = RINGSIDE_RELEASE};
 	p->dispatcher = (struct dispatcher){
 		.sessions = &p->sessions, .metrics = &p->metrics, .access = &p->access};
+	if (id_hex(p->api.instance, sizeof p->api.instance) < 0)
+		return serve_fail("random bytes", "the kernel has none");
 	api_register(&p->api, &p->dispatcher.routes);
 	mcp_register(&p->mcp, &p->dispatcher.routes);
 	p->reports = (struct reports){.api = &p->api, .metrics = &p->metrics};
-	if (resources_isolation(&p->options, p->runtime_dir, &p->bounds, &p->isolation) < 0)
-		return -1;
-	if (p->isolation && move_inside(p) < 0)
-		return -1;
-	p->bounds.isolation = p->isolation;
-	if (resources_limits(&p->options, &p->bounds) < 0)
+	if (resources_limits(&p->options, &p->setup.bounds) < 0)
 		return -1;
 	int rc = uv_loop_init(&p->loop);
 	if (rc < 0)
@@ -374,13 +355,13 @@ static int open_program(struct program *p)
 	if (open_previews(p) < 0)
 		return -1;
 	p->api.crew = crew_open(&p->loop,
-		&(struct crew_options){.user = p->bounds.user,
-			.bare = p->bounds.isolation != NULL,
+		&(struct crew_options){.user = p->setup.bounds.user,
+			.bare = p->setup.bounds.isolation != NULL,
 			.stuck = on_files_stuck});
 	p->metrics.crew = p->api.crew;
 	p->api.unpackers = crew_open(&p->loop,
-		&(struct crew_options){.user = p->bounds.user,
-			.bare = p->bounds.isolation != NULL,
+		&(struct crew_options){.user = p->setup.bounds.user,
+			.bare = p->setup.bounds.isolation != NULL,
 			.threads = UNPACKERS_MAX,
 			.patient = true});
 	p->api.bridge = bridge_create();
@@ -423,6 +404,7 @@ static void close_program(struct program *p)
 	api_close(&p->api);
 	heap_trim_close(&p->heap);
 	shutdown_close(&p->shutdown);
+	reexec_close(&p->reexec);
 	uv_close((uv_handle_t *)&p->tick, NULL);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	if (p->server)
@@ -437,11 +419,9 @@ static void close_program(struct program *p)
 	previews_close(&p->previews);
 	access_close(&p->access);
 	auth_close(&p->auth);
-	words_free(p->environment);
 	uv_loop_close(&p->loop);
-	isolation_close(p->isolation);
-	cgroup_close(p->bounds.cgroup);
-	user_finish(&p->user);
+	cgroup_close(p->setup.bounds.cgroup);
+	setup_finish(&p->setup);
 	log_flush();
 }
 
@@ -462,18 +442,23 @@ static int serve(struct program *p)
 	privacy_begin();
 	if (open_program(p) < 0)
 		return 1;
-	if (!p->shutdown.begun) {
-		addresses_print(p->server, &p->auth, &p->options, p->runtime_dir);
+	if (p->server && p->upgraded)
+		reexec_continue(&p->reexec, COMMIT);
+	else if (p->server)
+		addresses_print(p->server, &p->auth, &p->options, p->setup.runtime_dir);
+	if (p->server)
 		supervisor_notify("READY=1");
-	}
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	close_program(p);
-	return 0;
+	if (p->reexec.state != REEXEC_READY)
+		return 0;
+	reexec_execute(&p->reexec);
+	return 1;
 }
 
 static int start(struct program *p)
 {
-	int rc = first_process_fork();
+	int rc = p->upgraded ? 0 : first_process_fork();
 	if (rc < 0) {
 		serve_fail("cannot fork the server from pid 1", strerror(-rc));
 		return 1;
@@ -484,12 +469,25 @@ static int start(struct program *p)
 int main(int argc, char **argv)
 {
 	static struct program p;
+	signal(SIGUSR2, SIG_IGN); /* until it is handled: it must not end a server that starts */
 	standard_open();
 	json_read_open();
 	if (argc < 2 || strcmp(argv[1], "serve") != 0) {
 		fputs("ringside-server is started by ringside serve\n", stderr);
 		return 2;
 	}
+	privacy_begin();
+	int inherited = inheritance_read(environ, &p.before);
+	if (inherited < 0) {
+		serve_fail(INHERITANCE_VARIABLE, "is not from a server");
+		return 1;
+	}
+	p.upgraded = inherited > 0;
+	takeover_claim(p.before.net);
+	/* Webhooks' addresses are wiped from argv. */
+	p.reexec.argv = words_copy((const char *const *)argv);
+	if (!p.reexec.argv)
+		return 1;
 	switch (serve_options_parse(argc, argv, &p.options)) {
 	case SERVE_HELP:
 		serve_options_help(stdout);
@@ -497,7 +495,7 @@ int main(int argc, char **argv)
 	case SERVE_VERSION:
 		return print_version();
 	case SERVE_START:
-		return start(&p);
+		return p.options.check ? setup_check(&p.options, COMMIT) : start(&p);
 	default:
 		return 2;
 	}

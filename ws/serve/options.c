@@ -141,6 +141,8 @@ static const struct row rows[] = {
 		"kill all sessions and processes when the server ends (SIGTERM, SIGINT)"},
 	{"log-commands", NULL, FLAG, FIELD(log_commands), 0, 0, 0,
 		"log the text of commands, not only length and digest"},
+	{"check", NULL, FLAG, FIELD(check), 0, 0, 0,
+		"check the options and the files that they name, and exit"},
 	{"verbose", NULL, FLAG, FIELD(verbose), 0, 0, 0,
 		"log more"},
 	{"help", NULL, HELP, 0, 0, 0, 0, NULL},

@@ -34,7 +34,7 @@ struct serve_options {
 	const char *isolate;       /* the profile; "": the default one */
 	bool token_in_environment; /* $RINGSIDE_TOKEN was set; it is wiped */
 	bool share_net, insecure_http, no_auth, drivers_may_all, clipboard, kill_sessions,
-		log_commands, verbose;
+		log_commands, check, verbose;
 	bool rlimits;                               /* set limits by setrlimit(2) */
 	size_t ring_size, process_ring, memory_max; /* bytes; memory_max: 0 = no limit */
 	unsigned tasks_max;                         /* 0 = no limit */

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FIRST_SOCKET 3u /* SD_LISTEN_FDS_START */
@@ -168,4 +169,14 @@ void supervisor_notify(const char *words)
 	if (rc < 0)
 		log_write(LOG_WARN, "main", "cannot notify the service manager", "what", words,
 			"error", strerror(-rc), NULL);
+}
+
+void supervisor_notify_reloading(void)
+{
+	char words[64];
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	snprintf(words, sizeof words, "RELOADING=1\nMONOTONIC_USEC=%lld",
+		(long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+	supervisor_notify(words);
 }

@@ -25,5 +25,8 @@ struct supervisor_sockets {
  */
 int supervisor_acquire_sockets(const char *runtime_dir, struct supervisor_sockets *ret);
 
+/* Send RELOADING=1, which READY=1 ends: see sd_notify(3). */
+void supervisor_notify_reloading(void);
+
 /* Send a state such as "READY=1" to $NOTIFY_SOCKET, if it is set. Errors are logged. */
 void supervisor_notify(const char *words);

@@ -61,3 +61,11 @@ void webhooks_close(struct hooks *hooks)
 	log_write(LOG_WARN, "webhook", "events were not delivered before the server ended",
 		"events", text, NULL);
 }
+
+int webhooks_check(const struct serve_options *o)
+{
+	struct hook_keys keys = {0};
+	int rc = o->webhook_key_file ? read_keys(o->webhook_key_file, &keys) : 0;
+	hook_keys_wipe(&keys);
+	return rc;
+}

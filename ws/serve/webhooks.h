@@ -14,3 +14,6 @@ int webhooks_open(struct serve_options *options, uv_loop_t *loop, const char *co
 
 /* Close the webhooks, and log how many events were not delivered. */
 void webhooks_close(struct hooks *hooks);
+
+/* Check the file of keys. Returns 0, or -1 after printing an error. */
+int webhooks_check(const struct serve_options *options);

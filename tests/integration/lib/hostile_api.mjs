@@ -107,9 +107,9 @@ export class Hostile {
 		return Buffer.concat([Buffer.from('{'), ...parts.flatMap((part, at) => (at ? [Buffer.from(','), part] : [part])), Buffer.from('}')]);
 	}
 
-	/** `each` requests per route in random order, without draining, which would refuse most of the others. */
+	/** `each` requests per route in random order, without draining, which would refuse most of the others, and upgrades. */
 	*requests(each) {
-		const all = operations.filter(({ path: route }) => route !== '/api/drain').flatMap((operation) => Array.from({ length: each }, () => operation));
+		const all = operations.filter(({ path: route }) => !['/api/drain', '/api/upgrade'].includes(route)).flatMap((operation) => Array.from({ length: each }, () => operation));
 		for (let at = all.length - 1; at > 0; at -= 1) {
 			const other = this.random.below(at + 1);
 			[all[at], all[other]] = [all[other], all[at]];

@@ -16,8 +16,8 @@ static const struct command *const commands[] = {&command_new, &command_ls, &com
 	&command_wall, &command_exec, &command_run, &command_send, &command_wait, &command_screen,
 	&command_log, &command_blocks, &command_cat, &command_cp, &command_backup, &command_share,
 	&command_ports, &command_logins, &command_rename, &command_notify, &command_open,
-	&command_url, &command_token, &command_kill, &command_mcp, &command_drain, &command_stop,
-	&command_completion, &command_help, &command_version, &command_tmux};
+	&command_url, &command_token, &command_kill, &command_mcp, &command_drain, &command_upgrade,
+	&command_stop, &command_completion, &command_help, &command_version, &command_tmux};
 
 #define COMMANDS (sizeof commands / sizeof *commands)
 

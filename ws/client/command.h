@@ -34,5 +34,5 @@ void command_names(void);
 extern const struct command command_new, command_ls, command_kill, command_send, command_wait,
 	command_screen, command_log, command_blocks, command_share, command_ports, command_logins,
 	command_mcp, command_completion, command_backup, command_help, command_version,
-	command_drain, command_stop, command_rename, command_notify, command_open, command_url,
-	command_token;
+	command_drain, command_upgrade, command_stop, command_rename, command_notify, command_open,
+	command_url, command_token;

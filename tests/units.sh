@@ -37,7 +37,7 @@ check_verify() {
 	trap 'rm -rf "$copies"' EXIT
 	# A socket is verified with its service.
 	for unit; do
-		sed "s|^ExecStart=[^ ]*|ExecStart=$(realpath "$program")|" "$unit" >"$copies/${unit##*/}"
+		sed -e "s|^ExecStart=[^ ]*|ExecStart=$(realpath "$program")|" -e "s|^ExecReload=[^ ]*|ExecReload=$(realpath "$program")|" "$unit" >"$copies/${unit##*/}"
 	done
 	for unit; do
 		manager=--user

@@ -28,9 +28,10 @@ static _Noreturn void supervise(pid_t server, const sigset_t *all)
 	siginfo_t info;
 	int status;
 	while (!reap(server, &status)) {
-		/* Only these end the server orderly. The kernel sends the signals of the terminal's keys to the server too. */
+		/* Only these end or upgrade the server orderly. The kernel sends the signals of the terminal's keys to the server too. */
 		int signo = sigwaitinfo(all, &info);
-		if ((signo == SIGTERM || signo == SIGINT) && info.si_code != SI_KERNEL)
+		bool forwarded = signo == SIGTERM || signo == SIGINT || signo == SIGUSR2;
+		if (forwarded && info.si_code != SI_KERNEL)
 			kill(server, signo);
 	}
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));

@@ -218,6 +218,32 @@ scenario('requests that wait are answered by the next server', options, async (s
 	assert.equal(readFileSync(path.join(server.cwd, 'runs'), 'utf8'), 'once\n');
 });
 
+scenario('answers that are not read are sent by the next server', options, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	await api.call('POST', '/api/session/s/exec', { command: 'seq 200000 | head -c 1000000' });
+	const target = '/api/session/s/output?from=0';
+	const whole = await api.raw('GET', target);
+	assert.ok(whole.body.length >= 1_000_000);
+	const readers = [['one', ask(server, 'GET', target) + ask(server, 'GET', '/api/ping')], ['last', ask(server, 'GET', target, { headers: { Connection: 'close' } })],
+		['page', ask(server, 'GET', '/', { token: null }).repeat(50)]].map(([name, text]) => {
+		const pipe = new Pipe(server).send(text);
+		pipe.socket.pause();
+		return [name, pipe];
+	});
+	await until('the requests', async () => (await metric(server, 'http1_connections')) === readers.length + 1);
+	await upgrade(server, { waitMs: 0 });
+	await upgrade(server, { waitMs: 0 });
+	for (const [, pipe] of readers) pipe.socket.resume();
+	const [one, last, page] = readers.map(([, pipe]) => pipe);
+	const [output, ping] = await one.take(2);
+	assert.equal(output.text, whole.text);
+	assert.equal(ping.status, 200);
+	assert.equal((await last.take(1))[0].text, whole.text);
+	await until('the end', () => last.closed);
+	assert.ok((await page.take(50)).every(({ status: each, text }) => each === 200 && text === page.answers[0].text));
+});
+
 scenario('a program that does not start replaces nothing', options, async (server, t) => {
 	const { api } = server;
 	const before = await instance(server);

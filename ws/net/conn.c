@@ -400,8 +400,8 @@ static bool is_late(const struct conn *c, uint64_t now_ms)
 	const struct exchange *x = c->exchange;
 	if (c->limit_ms == 0 || c->state == CONN_BODY || (x && x->state == EXCHANGE_DOWNLOADING))
 		return false; /* stream_sweep() checks bodies and downloads */
-	if (c->state == CONN_ANSWER)
-		return x && (x->state == EXCHANGE_ANSWERED || x->state == EXCHANGE_OVER) &&
+	if (c->state == CONN_ANSWER && x)
+		return (x->state == EXCHANGE_ANSWERED || x->state == EXCHANGE_OVER) &&
 			now_ms - x->since_ms > c->limit_ms &&
 			bodies_is_slow(now_ms - x->since_ms, c->limit_ms, x->sent_total);
 	return now_ms - c->since_ms > c->limit_ms;

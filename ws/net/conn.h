@@ -46,6 +46,7 @@ struct conn {
 	size_t in_length, in_size;
 	char *out; /* to send before the body of the answer; owned */
 	size_t out_length, out_sent;
+	bool close_after;         /* of an answer without an exchange, see http1_send_rest() */
 	size_t excess;            /* bytes of a head that is too large that have been discarded */
 	bool is_browser;          /* that head is a browser's */
 	size_t skip;              /* bytes of an unwanted body in front of the next head */

@@ -17,8 +17,7 @@
 #include <strings.h>
 #include <sys/epoll.h>
 
-#define ANSWER_WITHIN_MS 60000u /* for an answer, unless the peer reads BODY_RATE_MIN */
-#define EMPTY_LINES_MAX 4u      /* bytes of empty lines in front of a request */
+#define EMPTY_LINES_MAX 4u /* bytes of empty lines in front of a request */
 
 struct exchange *http1_exchange(struct conn *c)
 {
@@ -27,7 +26,7 @@ struct exchange *http1_exchange(struct conn *c)
 	if (!x)
 		return NULL;
 	x->close_after = true;
-	conn_set_state(c, CONN_ANSWER, ANSWER_WITHIN_MS);
+	conn_set_state(c, CONN_ANSWER, HTTP1_ANSWER_MS);
 	return x;
 }
 
@@ -100,7 +99,7 @@ static enum conn_step read_piece(struct conn *c, struct exchange *x, size_t *got
 /* Stop reading the body, and wait for the answer. */
 static void leave_body(struct conn *c)
 {
-	conn_set_state(c, CONN_ANSWER, ANSWER_WITHIN_MS);
+	conn_set_state(c, CONN_ANSWER, HTTP1_ANSWER_MS);
 	conn_wake(c);
 }
 
@@ -172,7 +171,7 @@ static void serve(struct conn *c, const struct http_head *http, size_t length)
 	snprintf(h->peer, sizeof h->peer, "%s", c->peer);
 	const char *problem = head_extract(http, &c->server->options.dispatcher->routes, h);
 	bool expects = x->expects = h->expects;
-	conn_set_state(c, CONN_ANSWER, ANSWER_WITHIN_MS);
+	conn_set_state(c, CONN_ANSWER, HTTP1_ANSWER_MS);
 	exchange_begin(x, h, &c->arrival, problem);
 	free(h);
 	if (c->state != CONN_ANSWER || c->exchange != x)
@@ -312,6 +311,8 @@ void http1_turn(struct conn *c)
 {
 	if (c->state == CONN_ANSWER && c->exchange)
 		http1_answer(c, c->exchange);
+	else if (c->state == CONN_ANSWER)
+		http1_send_rest(c);
 	else if (c->state == CONN_RELAY)
 		relay_turn(c->relay);
 	else if (c->state == CONN_HEAD || c->state == CONN_BODY)

@@ -5,6 +5,7 @@
 #include "ws/net/exchange.h"
 
 #define HTTP1_KEEP_ALIVE_MS 30000u
+#define HTTP1_ANSWER_MS 60000u             /* for an answer, unless the peer reads BODY_RATE_MIN */
 #define HTTP1_TURN_MAX ((size_t)256 << 10) /* bytes of one connection in one turn of the loop */
 
 /* Options of http1_refuse(). */
@@ -45,6 +46,9 @@ enum conn_step http1_send_out(struct conn *c);
 
 /* Send "100 Continue" (RFC 9110 10.1.1). Returns false if the connection is lost or memory is short. */
 bool http1_send_continue(struct conn *c);
+
+/* Send c->out, the rest of an answer that another server has begun; then as http1_answer(). */
+void http1_send_rest(struct conn *c);
 
 /* Send what there is of the answer to x; at its end, wait for the next request or close. */
 void http1_answer(struct conn *c, struct exchange *x);

@@ -145,6 +145,21 @@ static void finish_exchange(struct conn *c)
 	http1_next(c);
 }
 
+void http1_send_rest(struct conn *c)
+{
+	if (c->state != CONN_ANSWER)
+		conn_set_state(c, CONN_ANSWER, HTTP1_ANSWER_MS);
+	enum conn_step step = http1_send_out(c);
+	if (step == CONN_STEP_FAILED)
+		conn_drop(c);
+	else if (step == CONN_STEP_BLOCKED)
+		conn_watch(c, EPOLLOUT);
+	else if (c->close_after)
+		conn_linger(c);
+	else
+		http1_next(c);
+}
+
 /* Write more of these bytes, of which x->sent are written. */
 static enum conn_step write_some(
 	struct conn *c, struct exchange *x, const char *bytes, size_t length, size_t *sent)

@@ -10,6 +10,7 @@
 #include "ws/access.h"
 #include "ws/base64.h"
 #include "ws/net/exchange.h"
+#include "ws/net/http1.h"
 #include "ws/net/http_repeat.h"
 #include "ws/net/relay.h"
 
@@ -20,11 +21,15 @@
 #include <unistd.h>
 #include <utlist.h>
 
+#define REST_MAX ((size_t)1 << 20)   /* unsent bytes of an answer that is handed over */
+#define RESTS_MAX ((size_t)64 << 20) /* the same of all answers */
+
 /* The states that are handed over, by their names in descriptions. */
 static const struct {
 	enum conn_state state;
 	const char *name;
-} states[] = {{CONN_SILENT, "silent"}, {CONN_HEAD, "head"}, {CONN_LINGER, "linger"}};
+} states[] = {{CONN_SILENT, "silent"}, {CONN_HEAD, "head"}, {CONN_ANSWER, "answer"},
+	{CONN_LINGER, "linger"}};
 
 static const char *const trusts[] = {
 	[CONN_TRUST_NONE] = "none", [CONN_TRUST_OWNER] = "owner", [CONN_TRUST_FOREIGN] = "foreign"};
@@ -69,9 +74,25 @@ static bool can_be_asked(const struct conn *c, struct request_repeat *ret_repeat
 		x->state == EXCHANGE_PENDING && request_can_repeat(x->request, ret_repeat);
 }
 
+/* Whether c sends an answer in memory whose rest another server can send. *ret_length: its bytes. */
+static bool has_rest(const struct conn *c, size_t *ret_length)
+{
+	const struct exchange *x = c->exchange;
+	if (c->state != CONN_ANSWER || c->ssl)
+		return false;
+	*ret_length = c->out_length - c->out_sent;
+	if (!x)
+		return c->out; /* it is one already */
+	if (x->state != EXCHANGE_ANSWERED || !x->head_sent)
+		return false;
+	*ret_length += exchange_length(x) - x->sent;
+	return *ret_length <= REST_MAX;
+}
+
 /* The counter of what c does; NULL: nothing that counts. */
 static unsigned *find_counter(const struct conn *c, struct takeover_work *work)
 {
+	size_t rest;
 	struct request_repeat repeat;
 	const struct exchange *x = c->exchange;
 	if (c->state == CONN_RELAY)
@@ -80,7 +101,7 @@ static unsigned *find_counter(const struct conn *c, struct takeover_work *work)
 		return &work->uploads;
 	if (c->state == CONN_BODY)
 		return takeover_has_body(c) ? NULL : &work->requests;
-	if (c->state != CONN_ANSWER || !x)
+	if (c->state != CONN_ANSWER || has_rest(c, &rest))
 		return NULL;
 	if (x->state == EXCHANGE_STREAMING)
 		return NULL;
@@ -117,7 +138,9 @@ void takeover_count(const struct server *s, uint64_t min_age_ms, const struct re
 			continue;
 		unsigned *counter = find_counter(c, ret_work);
 		bool counts = !(without && c->exchange && c->exchange->request == without);
-		if (counter && counts)
+		if (counter && counts && c->unauthenticated)
+			ret_work->strangers++;
+		else if (counter && counts)
 			(*counter)++;
 	}
 	count_others(s, clock_ms > min_age_ms ? clock_ms - min_age_ms : 0, without, ret_work);
@@ -205,45 +228,76 @@ static json_t *describe_body(const struct conn *c)
 	return describe_request(c, &change, x->request->body, x->body_got);
 }
 
+/* What is left to send of an answer. */
+static json_t *describe_rest(const struct conn *c)
+{
+	const struct exchange *x = c->exchange;
+	const char *body = x ? x->request->reply.body + x->sent : NULL;
+	return join((const char *const[]){c->out + c->out_sent, body, NULL},
+		(const size_t[]){
+			c->out_length - c->out_sent, x ? exchange_length(x) - x->sent : 0, 0});
+}
+
 static const char *state_name(enum conn_state state)
 {
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 		if (states[i].state == state)
 			return states[i].name;
-	return "head"; /* of a request that is read again */
+	return "head";
 }
 
-/* The description of c; NULL: memory is short. */
-static json_t *describe_conn(const struct conn *c, json_t *in)
+/* The description of c in this state, with bytes to read first; NULL: memory is short. */
+static json_t *describe_conn(const struct conn *c, enum conn_state state, json_t *in)
 {
-	bool waits = c->state != CONN_HEAD;
+	/* A head that is read again tells what to skip. */
+	size_t skip = state == CONN_HEAD && c->state != CONN_HEAD ? 0 : c->skip;
 	if (!in)
 		return NULL;
 	return json_pack("{s:i, s:b, s:s, s:s, s:o, s:I, s:I, s:b, s:b, s:b, s:b, s:b}", "fd",
 		c->fd, "unix", (int)c->arrival.unix_socket, "by", trusts[c->arrival.by], "state",
-		state_name(c->state), "in", in, "skip", (json_int_t)(waits ? 0 : c->skip), "excess",
+		state_name(state), "in", in, "skip", (json_int_t)skip, "excess",
 		(json_int_t)c->excess, "browser", (int)c->is_browser, "served", (int)c->served,
 		"clear", (int)c->clear, "busy", (int)c->busy, "authenticated",
 		(int)(c->unauthenticated == NULL));
 }
 
-/* Add the description of c, if it can be handed over, and set c->leaves. Returns false when memory is short. */
-static bool add_conn(json_t *list, struct conn *c)
+/* The description of c; NULL: it cannot be handed over, or *ret_short is set because memory is short. */
+static json_t *describe(const struct conn *c, size_t *rests, bool *ret_short)
 {
-	struct request_repeat repeat = {0};
+	size_t rest = 0;
 	json_t *described = NULL;
-	c->leaves = false;
+	struct request_repeat repeat = {0};
+	bool known = true;
 	if (c->state == CONN_SILENT || c->state == CONN_LINGER || (c->state == CONN_HEAD && !c->ssl))
-		described = describe_conn(c, base64_json(c->in ? c->in : "", c->in_length));
+		described = describe_conn(
+			c, c->state, base64_json(c->in ? c->in : "", c->in_length));
 	else if (takeover_has_body(c))
-		described = describe_conn(c, describe_body(c));
+		described = describe_conn(c, CONN_HEAD, describe_body(c));
 	else if (can_be_asked(c, &repeat))
-		described = describe_conn(c, describe_waiting(c, &repeat));
+		described = describe_conn(c, CONN_HEAD, describe_waiting(c, &repeat));
+	else if (has_rest(c, &rest) && (*rests += rest) <= RESTS_MAX)
+		described = describe_conn(
+			c, CONN_ANSWER, base64_json(c->in ? c->in : "", c->in_length));
 	else
-		return true;
+		known = false;
 	request_repeat_finish(&repeat);
-	c->leaves = true;
-	return described && json_array_append_new(list, described) == 0;
+	if (rest > 0 && described) {
+		const struct exchange *x = c->exchange;
+		bool close = x ? x->close_after : c->close_after;
+		json_object_set_new(described, "out", describe_rest(c));
+		json_object_set_new(described, "close", json_boolean(close));
+	}
+	*ret_short = known && !described;
+	return described;
+}
+
+/* Add the description of c, if it can be handed over, and set c->leaves. Returns false when memory is short. */
+static bool add_conn(json_t *list, struct conn *c, size_t *rests)
+{
+	bool is_short;
+	json_t *described = describe(c, rests, &is_short);
+	c->leaves = described != NULL;
+	return described ? json_array_append_new(list, described) == 0 : !is_short;
 }
 
 static bool add_listener(json_t *list, const struct listener *l)
@@ -264,11 +318,12 @@ static bool add_listener(json_t *list, const struct listener *l)
 json_t *takeover_describe(struct server *s)
 {
 	json_t *sockets = json_array(), *connections = json_array();
+	size_t rests = 0;
 	bool good = sockets && connections;
 	for (size_t i = 0; good && i < s->listeners_count; i++)
 		good = add_listener(sockets, &s->listeners[i]);
 	for (struct conn *c = conns_first(s); good && c; c = c->next)
-		good = add_conn(connections, c);
+		good = add_conn(connections, c, &rests);
 	if (good)
 		return json_pack("{s:o, s:o}", "sockets", sockets, "connections", connections);
 	json_decref(sockets);
@@ -365,6 +420,13 @@ static size_t number(const json_t *described, const char *name)
 	return n > 0 ? (size_t)n : 0;
 }
 
+/* Bytes of a field, owned by the caller; none if it is absent. NULL: it is invalid, or memory is short. */
+static char *bytes(const json_t *described, const char *name, size_t *ret_length)
+{
+	const char *text = json_string_value(json_object_get(described, name));
+	return (char *)base64_decode(text ? text : "", ret_length);
+}
+
 static struct arrival parse_arrival(const json_t *described)
 {
 	const char *by = json_string_value(json_object_get(described, "by"));
@@ -378,20 +440,26 @@ static struct arrival parse_arrival(const json_t *described)
 static void begin_conn(struct server *s, const json_t *described)
 {
 	const struct arrival arrival = parse_arrival(described);
-	const char *text = json_string_value(json_object_get(described, "in"));
 	const char *name = json_string_value(json_object_get(described, "state"));
 	int fd = fd_of(described);
-	size_t length = 0;
-	char *in = text ? (char *)base64_decode(text, &length) : NULL;
-	struct conn *c = in ? conn_restore(s, &arrival, flag(described, "authenticated"), fd) : NULL;
+	size_t length = 0, out_length = 0;
+	char *in = bytes(described, "in", &length), *out = bytes(described, "out", &out_length);
+	struct conn *c = in && out ? conn_restore(s, &arrival, flag(described, "authenticated"), fd)
+				   : NULL;
 	if (!c) {
 		free(in);
+		free(out);
 		close(fd);
 		return;
 	}
 	c->in = in;
 	c->in_length = c->in_size = length;
 	conn_consume(c, 0); /* frees it if it is empty */
+	c->out = out_length > 0 ? out : NULL;
+	c->out_length = out_length;
+	if (!c->out)
+		free(out);
+	c->close_after = flag(described, "close");
 	c->skip = number(described, "skip");
 	c->excess = number(described, "excess");
 	c->is_browser = flag(described, "browser");
@@ -403,7 +471,10 @@ static void begin_conn(struct server *s, const json_t *described)
 	for (size_t i = 0; name && i < sizeof states / sizeof *states; i++)
 		if (strcmp(states[i].name, name) == 0)
 			state = states[i].state;
-	conn_continue(c, state);
+	if (state == CONN_ANSWER)
+		http1_send_rest(c);
+	else
+		conn_continue(c, state);
 }
 
 void takeover_begin(struct server *s, const json_t *described)

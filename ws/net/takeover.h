@@ -24,6 +24,7 @@ struct takeover_work {
 	unsigned downloads; /* answers that are pulled */
 	unsigned answers;   /* answers that are being sent */
 	unsigned previews;  /* requests that are forwarded to ports */
+	unsigned strangers; /* any of these on connections without credentials, which cannot delay anything for long */
 };
 
 /* Stop accepting connections and reading requests; what comes waits in the kernel. */
@@ -36,7 +37,7 @@ void takeover_resume(struct server *s);
 void takeover_count(const struct server *s, uint64_t min_age_ms, const struct request *without,
 	struct takeover_work *ret_work);
 
-/* Sum of all. */
+/* Sum of all but strangers. */
 unsigned takeover_total(const struct takeover_work *work);
 
 /* Begin to close all WebSockets. server_is_idle() tells when they are closed. */

@@ -178,7 +178,7 @@ static void look_held(struct reexec *e)
 	unsigned left = count(e, 0, &o);
 	bool late = now(e) >= e->state_until_ms;
 	bool patient = now(e) < e->patience_until_ms;
-	if (left == 0) {
+	if (left == 0 && (o.work.strangers == 0 || late)) {
 		begin_closing(e);
 	} else if (late && !patient && e->force) {
 		log_write(LOG_WARN, "upgrade", "ending what the next server cannot continue", NULL);

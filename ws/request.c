@@ -83,7 +83,8 @@ void request_abandon(struct request *r)
 bool request_can_repeat(const struct request *r, struct request_repeat *ret_repeat)
 {
 	const struct route_row *row = r->match.row;
-	*ret_repeat = (struct request_repeat){0};
+	if (ret_repeat)
+		*ret_repeat = (struct request_repeat){0};
 	if (r->done || !row || r->upload.live)
 		return false;
 	if (r->repeat)

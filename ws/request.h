@@ -131,8 +131,8 @@ struct request {
 	void (*gone)(void *user);   /* the answer is not needed any more; NULL: not wanted */
 	void *gone_user;
 	/*
-	 * While r waits: make the request that another server answers alike. Returns false if that is impossible now. Gets
-	 * gone_user. NULL: r can be repeated as it is if it is a GET or its row `.reads`, and otherwise not at all.
+	 * While r waits: make the request that another server answers alike; ret_repeat is NULL if nothing is to be made. Returns
+	 * false if that is impossible now. Gets gone_user. NULL: r can be repeated as it is if it is a GET or its row `.reads`, and otherwise not at all.
 	 */
 	bool (*repeat)(void *user, struct request_repeat *ret_repeat);
 	uint64_t entered_ms; /* when the handler was called, by clock_monotonic_ms() */
@@ -169,7 +169,7 @@ void request_abandon(struct request *r);
 /* Access has ended: answer r with ACCESS_ENDED, or end its stream with it, and call r->gone. */
 void request_cut(struct request *r);
 
-/* Whether r, which is not answered, may be asked again. *ret_repeat: how; its texts are owned by the caller. */
+/* Whether r, which is not answered, may be asked again. *ret_repeat: how; owned by the caller; NULL: not wanted. */
 bool request_can_repeat(const struct request *r, struct request_repeat *ret_repeat);
 
 /* Free the texts. */

@@ -270,8 +270,9 @@ scenario('a program that does not start replaces nothing', options, async (serve
 	await fails(/killed by signal 9/, script('#!/bin/sh\nkill -9 $$\n'));
 	await fails(/UTF-8/, script('#!/bin/sh\nprintf "\\377\\377"; exit 1\n'));
 	assert.ok(!(await api.raw('GET', '/metrics')).text.includes('ringside_upgrades_total 1'));
+	const at = server.stderr.length;
 	process.kill(server.pid, 'SIGUSR2');
-	await until('the log', () => /module=upgrade msg="not upgraded"/.test(server.stderr));
+	await until('the log', () => /module=upgrade msg="not upgraded"/.test(server.stderr.slice(at)));
 	rmSync(place('ringside-server'));
 	assert.match((await api.refused(500, 'UPGRADE_FAILED', 'POST', '/api/upgrade')).message, /No such file/);
 	assert.equal(await instance(server), before);

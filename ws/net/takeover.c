@@ -8,7 +8,6 @@
 #include "shell/clock.h"
 #include "shell/name.h"
 #include "ws/access.h"
-#include "ws/base64.h"
 #include "ws/net/exchange.h"
 #include "ws/net/http1.h"
 #include "ws/net/http_repeat.h"
@@ -21,6 +20,7 @@
 #include <unistd.h>
 #include <utlist.h>
 
+#define BYTES_SIZE_MIN ((size_t)4096)
 #define REST_MAX ((size_t)1 << 20)   /* unsent bytes of an answer that is handed over */
 #define RESTS_MAX ((size_t)64 << 20) /* the same of all answers */
 
@@ -65,11 +65,10 @@ bool takeover_has_body(const struct conn *c)
 		x->state == EXCHANGE_PENDING && !exchange_body_in_pieces(x);
 }
 
-/* Whether the request of c waits for its answer, and another server can be asked for it. */
+/* Whether the request of c waits for its answer, and another server can be asked for it. ret_repeat: NULL: not wanted. */
 static bool can_be_asked(const struct conn *c, struct request_repeat *ret_repeat)
 {
 	const struct exchange *x = c->exchange;
-	*ret_repeat = (struct request_repeat){0};
 	return c->state == CONN_ANSWER && !c->ssl && !c->out && x && x->head &&
 		x->state == EXCHANGE_PENDING && request_can_repeat(x->request, ret_repeat);
 }
@@ -93,7 +92,6 @@ static bool has_rest(const struct conn *c, size_t *ret_length)
 static unsigned *find_counter(const struct conn *c, struct takeover_work *work)
 {
 	size_t rest;
-	struct request_repeat repeat;
 	const struct exchange *x = c->exchange;
 	if (c->state == CONN_RELAY)
 		return c->relay->inner || c->relay->state == RELAY_TUNNEL ? NULL : &work->previews;
@@ -109,9 +107,9 @@ static unsigned *find_counter(const struct conn *c, struct takeover_work *work)
 		return &work->downloads;
 	if (x->state != EXCHANGE_PENDING)
 		return &work->answers;
-	bool asked = can_be_asked(c, &repeat);
-	request_repeat_finish(&repeat);
-	return asked ? NULL : x->request->upload.live ? &work->uploads : &work->requests;
+	return can_be_asked(c, NULL)      ? NULL
+		: x->request->upload.live ? &work->uploads
+					  : &work->requests;
 }
 
 /* Requests of WebSockets and the like, whose clients ask again for what only reads. */
@@ -153,39 +151,38 @@ unsigned takeover_total(const struct takeover_work *work)
 
 /* Describing */
 
-/* Bytes in up to three parts, joined. Returns a new reference; NULL when memory is short. */
-static json_t *join(const char *const parts[3], const size_t lengths[3])
+/* Append bytes. Does nothing if memory was short before. */
+static void add_bytes(struct takeover *t, const void *bytes, size_t length)
 {
-	size_t length = lengths[0] + lengths[1] + lengths[2], at = 0;
-	char *bytes = malloc(length + 1);
-	if (!bytes)
-		return NULL;
-	for (int i = 0; i < 3; i++) {
-		if (lengths[i] > 0)
-			memcpy(bytes + at, parts[i], lengths[i]);
-		at += lengths[i];
+	size_t size = t->size > 0 ? t->size : BYTES_SIZE_MIN;
+	if (length == 0 || t->is_short)
+		return;
+	while (size - t->length < length)
+		size *= 2;
+	if (size > t->size) {
+		char *grown = realloc(t->bytes, size);
+		t->is_short = !grown;
+		if (!grown)
+			return;
+		t->bytes = grown;
+		t->size = size;
 	}
-	json_t *json = base64_json(bytes, length);
-	free(bytes);
-	return json;
+	memcpy(t->bytes + t->length, bytes, length);
+	t->length += length;
 }
 
-/* A request that has begun, as the bytes that it came from: a head, its body, and what follows it. */
-static json_t *describe_request(
-	const struct conn *c, const struct http_repeat *change, const char *body, size_t length)
+/* Add a request that has begun, as the bytes that it came from: a head, its body, and what follows it. */
+static void add_request(struct takeover *t, const struct conn *c, const struct http_repeat *change,
+	const char *body, size_t length)
 {
 	const struct exchange *x = c->exchange;
 	size_t head_length = x->head_length;
-	char *head = NULL;
-	if (change) {
-		head = http_repeat_head(x->head, x->head_length, change, &head_length);
-		if (!head)
-			return NULL;
-	}
-	json_t *bytes = join((const char *const[]){head ? head : x->head, body, c->in},
-		(const size_t[]){head_length, length, c->in_length});
+	char *head = change ? http_repeat_head(x->head, x->head_length, change, &head_length) : NULL;
+	t->is_short = t->is_short || (change && !head);
+	add_bytes(t, head ? head : x->head, head_length);
+	add_bytes(t, body, length);
+	add_bytes(t, c->in, c->in_length);
 	free(head);
-	return bytes;
 }
 
 /* The target of a repeated request, with the link whose cookie authenticates it. Owned; NULL when memory is short. */
@@ -200,13 +197,12 @@ static char *add_link(const struct request *r, const char *target)
 		: text;
 }
 
-/* A request that waits for its answer. */
-static json_t *describe_waiting(const struct conn *c, const struct request_repeat *repeat)
+/* Add a request that waits for its answer. */
+static void add_waiting(
+	struct takeover *t, const struct conn *c, const struct request_repeat *repeat)
 {
 	const struct request *r = c->exchange->request;
 	char *target = repeat->target ? add_link(r, repeat->target) : NULL;
-	if (repeat->target && !target)
-		return NULL;
 	bool now_get = repeat->method && strcmp(repeat->method, "GET") == 0;
 	const char *body = repeat->body ? repeat->body : now_get ? NULL : r->body;
 	size_t length = repeat->body ? strlen(repeat->body) : body ? r->body_length : 0;
@@ -214,28 +210,26 @@ static json_t *describe_waiting(const struct conn *c, const struct request_repea
 		.target = target,
 		.has_body = body != NULL,
 		.body_length = length};
-	bool changes = change.method || change.target || change.has_body;
-	json_t *described = describe_request(c, changes ? &change : NULL, body, length);
+	t->is_short = t->is_short || (repeat->target && !target);
+	add_request(t, c, change.method || target || body ? &change : NULL, body, length);
 	free(target);
-	return described;
 }
 
-/* A request whose body is being received. */
-static json_t *describe_body(const struct conn *c)
+/* Add a request whose body is being received. */
+static void add_body(struct takeover *t, const struct conn *c)
 {
 	const struct exchange *x = c->exchange;
 	struct http_repeat change = {.has_body = true, .body_length = x->body_size};
-	return describe_request(c, &change, x->request->body, x->body_got);
+	add_request(t, c, &change, x->request->body, x->body_got);
 }
 
-/* What is left to send of an answer. */
-static json_t *describe_rest(const struct conn *c)
+/* Add what is left to send of an answer. */
+static void add_rest(struct takeover *t, const struct conn *c)
 {
 	const struct exchange *x = c->exchange;
-	const char *body = x ? x->request->reply.body + x->sent : NULL;
-	return join((const char *const[]){c->out + c->out_sent, body, NULL},
-		(const size_t[]){
-			c->out_length - c->out_sent, x ? exchange_length(x) - x->sent : 0, 0});
+	add_bytes(t, c->out + c->out_sent, c->out_length - c->out_sent);
+	if (x)
+		add_bytes(t, x->request->reply.body + x->sent, exchange_length(x) - x->sent);
 }
 
 static const char *state_name(enum conn_state state)
@@ -246,58 +240,47 @@ static const char *state_name(enum conn_state state)
 	return "head";
 }
 
-/* The description of c in this state, with bytes to read first; NULL: memory is short. */
-static json_t *describe_conn(const struct conn *c, enum conn_state state, json_t *in)
+/* The description of c in this state. at: where its bytes are in t: those to read, and behind them those to send. */
+static json_t *describe(const struct takeover *t, const struct conn *c, enum conn_state state,
+	size_t at, size_t out)
 {
+	const struct exchange *x = c->exchange;
 	/* A head that is read again tells what to skip. */
 	size_t skip = state == CONN_HEAD && c->state != CONN_HEAD ? 0 : c->skip;
-	if (!in)
-		return NULL;
-	return json_pack("{s:i, s:b, s:s, s:s, s:o, s:I, s:I, s:b, s:b, s:b, s:b, s:b}", "fd",
+	return json_pack(
+		"{s:i, s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b}", "fd",
 		c->fd, "unix", (int)c->arrival.unix_socket, "by", trusts[c->arrival.by], "state",
-		state_name(state), "in", in, "skip", (json_int_t)skip, "excess",
-		(json_int_t)c->excess, "browser", (int)c->is_browser, "served", (int)c->served,
-		"clear", (int)c->clear, "busy", (int)c->busy, "authenticated",
-		(int)(c->unauthenticated == NULL));
+		state_name(state), "at", (json_int_t)at, "in", (json_int_t)(t->length - at - out),
+		"out", (json_int_t)out, "skip", (json_int_t)skip, "excess", (json_int_t)c->excess,
+		"browser", (int)c->is_browser, "served", (int)c->served, "clear", (int)c->clear,
+		"busy", (int)c->busy, "close", (int)(x ? x->close_after : c->close_after),
+		"authenticated", (int)(c->unauthenticated == NULL));
 }
 
-/* The description of c; NULL: it cannot be handed over, or *ret_short is set because memory is short. */
-static json_t *describe(const struct conn *c, size_t *rests, bool *ret_short)
+/* Add c if it can be handed over, and set c->leaves. rests: bytes of all answers so far. Returns false when memory is short. */
+static bool add_conn(struct takeover *t, json_t *list, struct conn *c, size_t *rests)
 {
-	size_t rest = 0;
-	json_t *described = NULL;
+	size_t at = t->length, rest = 0;
 	struct request_repeat repeat = {0};
-	bool known = true;
-	if (c->state == CONN_SILENT || c->state == CONN_LINGER || (c->state == CONN_HEAD && !c->ssl))
-		described = describe_conn(
-			c, c->state, base64_json(c->in ? c->in : "", c->in_length));
-	else if (takeover_has_body(c))
-		described = describe_conn(c, CONN_HEAD, describe_body(c));
-	else if (can_be_asked(c, &repeat))
-		described = describe_conn(c, CONN_HEAD, describe_waiting(c, &repeat));
-	else if (has_rest(c, &rest) && (*rests += rest) <= RESTS_MAX)
-		described = describe_conn(
-			c, CONN_ANSWER, base64_json(c->in ? c->in : "", c->in_length));
-	else
-		known = false;
-	request_repeat_finish(&repeat);
-	if (rest > 0 && described) {
-		const struct exchange *x = c->exchange;
-		bool close = x ? x->close_after : c->close_after;
-		json_object_set_new(described, "out", describe_rest(c));
-		json_object_set_new(described, "close", json_boolean(close));
+	enum conn_state state = c->state;
+	c->leaves = true;
+	if (state == CONN_SILENT || state == CONN_LINGER || (state == CONN_HEAD && !c->ssl)) {
+		add_bytes(t, c->in, c->in_length);
+	} else if (has_rest(c, &rest) && (*rests += rest) <= RESTS_MAX) {
+		add_bytes(t, c->in, c->in_length);
+		add_rest(t, c);
+	} else if (takeover_has_body(c)) {
+		add_body(t, c);
+		state = CONN_HEAD;
+	} else if (can_be_asked(c, &repeat)) {
+		add_waiting(t, c, &repeat);
+		state = CONN_HEAD;
+	} else {
+		c->leaves = false;
 	}
-	*ret_short = known && !described;
-	return described;
-}
-
-/* Add the description of c, if it can be handed over, and set c->leaves. Returns false when memory is short. */
-static bool add_conn(json_t *list, struct conn *c, size_t *rests)
-{
-	bool is_short;
-	json_t *described = describe(c, rests, &is_short);
-	c->leaves = described != NULL;
-	return described ? json_array_append_new(list, described) == 0 : !is_short;
+	request_repeat_finish(&repeat);
+	return !t->is_short &&
+		(!c->leaves || json_array_append_new(list, describe(t, c, state, at, rest)) == 0);
 }
 
 static bool add_listener(json_t *list, const struct listener *l)
@@ -315,20 +298,27 @@ static bool add_listener(json_t *list, const struct listener *l)
 	return described && json_array_append_new(list, described) == 0;
 }
 
-json_t *takeover_describe(struct server *s)
+bool takeover_describe(struct server *s, struct takeover *ret)
 {
 	json_t *sockets = json_array(), *connections = json_array();
 	size_t rests = 0;
-	bool good = sockets && connections;
+	*ret = (struct takeover){
+		.json = json_pack("{s:o, s:o}", "sockets", sockets, "connections", connections)};
+	bool good = ret->json;
 	for (size_t i = 0; good && i < s->listeners_count; i++)
 		good = add_listener(sockets, &s->listeners[i]);
 	for (struct conn *c = conns_first(s); good && c; c = c->next)
-		good = add_conn(connections, c, &rests);
-	if (good)
-		return json_pack("{s:o, s:o}", "sockets", sockets, "connections", connections);
-	json_decref(sockets);
-	json_decref(connections);
-	return NULL;
+		good = add_conn(ret, connections, c, &rests);
+	if (!good)
+		takeover_finish(ret);
+	return good;
+}
+
+void takeover_finish(struct takeover *t)
+{
+	json_decref(t->json);
+	free(t->bytes);
+	*t = (struct takeover){0};
 }
 
 /* Leaving */
@@ -351,11 +341,11 @@ static void leave_conn(struct conn *c)
 	c->fd = -1;
 }
 
-void takeover_leave(struct server *s, const json_t *described)
+void takeover_leave(struct server *s, const struct takeover *t)
 {
 	const json_t *entry;
 	size_t i;
-	json_array_foreach (json_object_get(described, "sockets"), i, entry)
+	json_array_foreach (json_object_get(t->json, "sockets"), i, entry)
 		inherit(fd_of(entry));
 	s->stopping = true;
 	listen_leave(s);
@@ -384,17 +374,17 @@ static void claim(json_t *list)
 	}
 }
 
-void takeover_claim(json_t *described)
+void takeover_claim(struct takeover *t)
 {
-	claim(json_object_get(described, "sockets"));
-	claim(json_object_get(described, "connections"));
+	claim(json_object_get(t->json, "sockets"));
+	claim(json_object_get(t->json, "connections"));
 }
 
-size_t takeover_sockets(const json_t *described, struct server_inherited *ret)
+size_t takeover_sockets(const struct takeover *t, struct server_inherited *ret)
 {
 	const json_t *entry;
 	size_t i, count = 0;
-	json_array_foreach (json_object_get(described, "sockets"), i, entry) {
+	json_array_foreach (json_object_get(t->json, "sockets"), i, entry) {
 		const char *address = json_string_value(json_object_get(entry, "address"));
 		struct server_inherited *to = &ret[count];
 		if (!address || strlen(address) >= sizeof to->address ||
@@ -420,11 +410,18 @@ static size_t number(const json_t *described, const char *name)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Bytes of a field, owned by the caller; none if it is absent. NULL: it is invalid, or memory is short. */
-static char *bytes(const json_t *described, const char *name, size_t *ret_length)
+/* Copy bytes of t, if there are any. Returns false if there are not so many, or memory is short. */
+static bool copy(const struct takeover *t, size_t at, size_t length, char **ret_bytes)
 {
-	const char *text = json_string_value(json_object_get(described, name));
-	return (char *)base64_decode(text ? text : "", ret_length);
+	*ret_bytes = NULL;
+	if (at > t->length || length > t->length - at)
+		return false;
+	if (length == 0)
+		return true;
+	*ret_bytes = malloc(length + 1);
+	if (*ret_bytes)
+		memcpy(*ret_bytes, t->bytes + at, length);
+	return *ret_bytes;
 }
 
 static struct arrival parse_arrival(const json_t *described)
@@ -437,15 +434,17 @@ static struct arrival parse_arrival(const json_t *described)
 	return a;
 }
 
-static void begin_conn(struct server *s, const json_t *described)
+static void begin_conn(struct server *s, const struct takeover *t, const json_t *described)
 {
 	const struct arrival arrival = parse_arrival(described);
 	const char *name = json_string_value(json_object_get(described, "state"));
 	int fd = fd_of(described);
-	size_t length = 0, out_length = 0;
-	char *in = bytes(described, "in", &length), *out = bytes(described, "out", &out_length);
-	struct conn *c = in && out ? conn_restore(s, &arrival, flag(described, "authenticated"), fd)
-				   : NULL;
+	size_t at = number(described, "at"), length = number(described, "in");
+	size_t out_length = number(described, "out");
+	char *in = NULL, *out = NULL;
+	struct conn *c = NULL;
+	if (copy(t, at, length, &in) && copy(t, at + length, out_length, &out))
+		c = conn_restore(s, &arrival, flag(described, "authenticated"), fd);
 	if (!c) {
 		free(in);
 		free(out);
@@ -454,11 +453,8 @@ static void begin_conn(struct server *s, const json_t *described)
 	}
 	c->in = in;
 	c->in_length = c->in_size = length;
-	conn_consume(c, 0); /* frees it if it is empty */
-	c->out = out_length > 0 ? out : NULL;
+	c->out = out;
 	c->out_length = out_length;
-	if (!c->out)
-		free(out);
 	c->close_after = flag(described, "close");
 	c->skip = number(described, "skip");
 	c->excess = number(described, "excess");
@@ -477,10 +473,10 @@ static void begin_conn(struct server *s, const json_t *described)
 		conn_continue(c, state);
 }
 
-void takeover_begin(struct server *s, const json_t *described)
+void takeover_begin(struct server *s, const struct takeover *t)
 {
 	const json_t *entry;
 	size_t i;
-	json_array_foreach (json_object_get(described, "connections"), i, entry)
-		begin_conn(s, entry);
+	json_array_foreach (json_object_get(t->json, "connections"), i, entry)
+		begin_conn(s, t, entry);
 }

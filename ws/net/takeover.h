@@ -43,26 +43,37 @@ unsigned takeover_total(const struct takeover_work *work);
 /* Begin to close all WebSockets. server_is_idle() tells when they are closed. */
 void takeover_close_sockets(struct server *s);
 
+/* Listening sockets and connections for the next server. */
+struct takeover {
+	json_t *json; /* what they are, as JSON; owned */
+	char *bytes;  /* what was read from connections, or is to be sent on them; owned */
+	size_t length, size;
+	bool is_short; /* private: memory was short */
+};
+
 /*
- * Describe the listening sockets and the connections that can be handed over, which go on as before. Returns a new reference; NULL
- * when memory is short.
+ * Describe the listening sockets and the connections that can be handed over, which go on as before. Returns false when memory
+ * is short; nothing is to be freed then.
  */
-json_t *takeover_describe(struct server *s);
+bool takeover_describe(struct server *s, struct takeover *ret);
+
+/* Free what it owns. */
+void takeover_finish(struct takeover *t);
 
 /*
  * Leave what is described to the next program: it will inherit those descriptors, and this server does not use them any more. All
  * other connections are closed. Then call server_close().
  */
-void takeover_leave(struct server *s, const json_t *described);
+void takeover_leave(struct server *s, const struct takeover *t);
 
 /* Make the descriptors ours: call it before any program is started. Those that are not open are removed. */
-void takeover_claim(json_t *described);
+void takeover_claim(struct takeover *t);
 
 /* Number of listening sockets that are described, at most SERVER_LISTENERS_MAX, written to `ret`. */
-size_t takeover_sockets(const json_t *described, struct server_inherited *ret);
+size_t takeover_sockets(const struct takeover *t, struct server_inherited *ret);
 
 /* Go on with the connections that are described. Call it after server_open(). */
-void takeover_begin(struct server *s, const json_t *described);
+void takeover_begin(struct server *s, const struct takeover *t);
 
 /* Whether c receives a body that the next server can receive instead. */
 bool takeover_has_body(const struct conn *c);

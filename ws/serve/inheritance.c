@@ -17,7 +17,7 @@
 
 static char *format(const struct inheritance *from)
 {
-	json_t *json = json_pack("{s:O, s:[i,i], s:s?, s:I, s:I, s:b, s:I}", "net", from->net,
+	json_t *json = json_pack("{s:O, s:[i,i], s:s?, s:I, s:I, s:b, s:I}", "net", from->net.json,
 		"lock", from->lock.fd, from->lock.name_fd, "token", from->token, "upgrades",
 		(json_int_t)from->upgrades, "heldSince", (json_int_t)from->held_since_ms,
 		"draining", (int)from->draining, "drained", (json_int_t)from->drained_ms);
@@ -32,7 +32,9 @@ int inheritance_write(const struct inheritance *from)
 	if (!text)
 		return -ENOMEM;
 	int fd = memfd_create("ringside-inheritance", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int rc = fd < 0 ? -errno : write_all(fd, text, strlen(text));
+	int rc = fd < 0 ? -errno : write_all(fd, text, strlen(text) + 1);
+	if (rc == 0 && from->net.length > 0)
+		rc = write_all(fd, from->net.bytes, from->net.length);
 	if (rc == 0 && fcntl(fd, F_ADD_SEALS, SEALS) < 0)
 		rc = -errno;
 	privacy_wipe(text);
@@ -49,8 +51,8 @@ static int parse_fd(const char *text)
 	return *text < '0' || *text > '9' || *end || fd < 3 || fd > INT32_MAX ? -1 : (int)fd;
 }
 
-/* Read a whole sealed file. Returns its text, for privacy_wipe(), or NULL. */
-static char *read_sealed(int fd)
+/* Read a whole sealed file. Returns its text, for privacy_wipe(), or NULL. *ret_after: its bytes after the text's NUL. */
+static char *read_sealed(int fd, size_t *ret_after)
 {
 	struct stat st;
 	if (fd < 0 || fcntl(fd, F_GET_SEALS) != SEALS || fstat(fd, &st) < 0 ||
@@ -60,6 +62,7 @@ static char *read_sealed(int fd)
 	char *text = malloc(size + 1);
 	if (text && pread(fd, text, size, 0) == st.st_size) {
 		text[size] = '\0';
+		*ret_after = strlen(text) < size ? size - strlen(text) - 1 : 0;
 		return text;
 	}
 	free(text);
@@ -78,12 +81,23 @@ static int fd_of(const json_t *json, size_t i)
 	return json_is_integer(fd) ? (int)json_integer_value(fd) : -1;
 }
 
-static int parse(const char *text, struct inheritance *ret)
+/* Copy the bytes of connections. */
+static bool copy_bytes(struct takeover *t, const char *bytes, size_t length)
+{
+	t->bytes = malloc(length + 1);
+	if (!t->bytes)
+		return false;
+	memcpy(t->bytes, bytes, length);
+	t->length = t->size = length;
+	return true;
+}
+
+static int parse(const char *text, size_t after, struct inheritance *ret)
 {
 	json_t *json = json_loads(text, 0, NULL);
 	json_t *net = json_object_get(json, "net");
 	const char *token = json_string_value(json_object_get(json, "token"));
-	*ret = (struct inheritance){.net = json_incref(net),
+	*ret = (struct inheritance){.net.json = json_incref(net),
 		.lock = {.fd = fd_of(json, 0), .name_fd = fd_of(json, 1)},
 		.token = token ? strdup(token) : NULL,
 		.upgrades = number(json, "upgrades"),
@@ -93,9 +107,9 @@ static int parse(const char *text, struct inheritance *ret)
 	if (token)
 		explicit_bzero((char *)(uintptr_t)token, strlen(token));
 	json_decref(json);
-	if (json_is_object(ret->net))
+	if (json_is_object(ret->net.json) && copy_bytes(&ret->net, text + strlen(text) + 1, after))
 		return 1;
-	json_decref(ret->net);
+	takeover_finish(&ret->net);
 	privacy_wipe(ret->token);
 	return -EINVAL;
 }
@@ -107,11 +121,12 @@ int inheritance_read(char **environment, struct inheritance *ret)
 		return 0;
 	int fd = parse_fd(number_text);
 	free(number_text);
-	char *text = read_sealed(fd);
+	size_t after;
+	char *text = read_sealed(fd, &after);
 	if (!text)
 		return -EINVAL;
 	close(fd);
-	int rc = parse(text, ret);
+	int rc = parse(text, after, ret);
 	privacy_wipe(text);
 	return rc;
 }

@@ -1,11 +1,11 @@
 /*
- * What a server leaves to the program that its process executes next, `ringside upgrade`: JSON in a sealed memory file, whose
+ * What a server leaves to the program that its process executes next, `ringside upgrade`: JSON, NUL and the bytes of connections in a sealed memory file, whose
  * descriptor is in an environment variable. It may contain the owner's token, so it is neither in the environment nor on a
  * disk, and wiped when it has been read.
  */
 #pragma once
 
-#include "ws/net/server.h"
+#include "ws/net/takeover.h"
 #include "shell/store/runtime_lock.h"
 
 #include <jansson.h>
@@ -16,7 +16,7 @@
 
 /* The contents. */
 struct inheritance {
-	json_t *net;              /* of takeover_describe(); owned by the reader */
+	struct takeover net;      /* of takeover_describe(); owned by the reader */
 	struct runtime_lock lock; /* of runtime_lock_leave() */
 	char *token;       /* the owner's if it came from the environment; owned by the reader */
 	uint64_t upgrades; /* counter */

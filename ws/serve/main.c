@@ -233,7 +233,7 @@ static int open_server(struct program *p)
 		.listen = o->listen.items,
 		.listen_count = p->upgraded ? 0 : o->listen.count,
 		.inherited = p->upgraded ? p->sockets_before : p->sockets.items,
-		.inherited_count = p->upgraded ? takeover_sockets(p->before.net, p->sockets_before)
+		.inherited_count = p->upgraded ? takeover_sockets(&p->before.net, p->sockets_before)
 					       : p->sockets.count,
 		.runtime_dir = p->setup.runtime_dir,
 		.hosts = o->hosts.items,
@@ -483,7 +483,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	p.upgraded = inherited > 0;
-	takeover_claim(p.before.net);
+	takeover_claim(&p.before.net);
 	/* Webhooks' addresses are wiped from argv. */
 	p.reexec.argv = words_copy((const char *const *)argv);
 	if (!p.reexec.argv)

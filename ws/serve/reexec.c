@@ -199,21 +199,21 @@ static void look_held(struct reexec *e)
 static int leave(struct reexec *e)
 {
 	struct sessions *s = e->api->sessions;
-	struct inheritance left = {.net = takeover_describe(e->shutdown->server),
-		.lock = s->lock,
+	struct inheritance left = {.lock = s->lock,
 		.token = (char *)(uintptr_t)e->token,
 		.upgrades = e->before->upgrades + 1,
 		.held_since_ms = e->held_since_ms,
 		.draining = s->draining,
 		.drained_ms = e->api->drained_ms};
-	int fd = left.net ? inheritance_write(&left) : -ENOMEM;
+	int fd = takeover_describe(e->shutdown->server, &left.net) ? inheritance_write(&left)
+								   : -ENOMEM;
 	if (fd >= 0) {
 		reexec_block_signals();
-		takeover_leave(e->shutdown->server, left.net);
+		takeover_leave(e->shutdown->server, &left.net);
 		runtime_lock_leave(&s->lock, &left.lock.fd, &left.lock.name_fd);
 		e->state_fd = fd;
 	}
-	json_decref(left.net);
+	takeover_finish(&left.net);
 	return fd < 0 ? fd : 0;
 }
 
@@ -346,9 +346,8 @@ void reexec_continue(struct reexec *e, const char *version)
 	m->upgrades = before->upgrades;
 	e->api->sessions->draining = e->api->processes->draining = before->draining;
 	e->api->drained_ms = before->drained_ms;
-	takeover_begin(e->shutdown->server, before->net);
-	json_decref(before->net);
-	before->net = NULL;
+	takeover_begin(e->shutdown->server, &before->net);
+	takeover_finish(&before->net);
 	m->upgrade_held_ms = clock_monotonic_ms() - before->held_since_ms;
 	snprintf(text, sizeof text, "%" PRIu64, m->upgrade_held_ms);
 	log_write(LOG_INFO, "upgrade", "upgraded", "version", version, "held_ms", text, NULL);

@@ -90,6 +90,8 @@ static bool on_repeat(void *user, struct request_repeat *ret_repeat)
 	uint64_t left_ms = !o->limited ? EXEC_TIME_MAX_MS : until > now ? until - now : 0;
 	if (!w->exec || w->exec->state != EXEC_RUNNING)
 		return false;
+	if (!ret_repeat)
+		return true;
 	ret_repeat->method = "GET";
 	ret_repeat->target = o->target(o->user, w->exec, left_ms);
 	return ret_repeat->target != NULL;

@@ -94,11 +94,14 @@ static bool on_repeat(void *user, struct request_repeat *ret_repeat)
 {
 	const struct call *c = user;
 	uint64_t from, left_ms;
-	json_t *body = NULL;
+	json_t *body;
 	const struct request *r = c->request;
 	bool short_of_memory;
-	if (wait_get_rest(&c->waiter, &from, &left_ms) && r->body)
-		body = body_parse(r->body, r->body_length, &short_of_memory);
+	if (!wait_get_rest(&c->waiter, &from, &left_ms) || !r->body)
+		return false;
+	if (!ret_repeat)
+		return true;
+	body = body_parse(r->body, r->body_length, &short_of_memory);
 	if (json_is_object(body)) {
 		json_object_set_new(body, "timeoutMs", json_integer((json_int_t)left_ms));
 		json_object_set_new(body, "from", json_integer((json_int_t)from));

@@ -33,9 +33,11 @@ static void make_file(const char *contents, unsigned seals, char text[16])
 
 Test(inheritance, is_read_as_it_was_written, .timeout = 10)
 {
-	char token[] = "a token", text[16];
+	char token[] = "a token", text[16], bytes[] = {'x', 0, 'y'};
 	struct inheritance got,
-		from = {.net = json_pack("{s:[i]}", "sockets", 1),
+		from = {.net = {.json = json_pack("{s:[i]}", "sockets", 1),
+				.bytes = bytes,
+				.length = 3},
 			.lock = {.fd = 7, .name_fd = -1},
 			.token = token,
 			.upgrades = 3,
@@ -49,7 +51,9 @@ Test(inheritance, is_read_as_it_was_written, .timeout = 10)
 	snprintf(text, sizeof text, "%d", fd);
 	cr_assert_eq(read_from(text, &got), 1);
 	cr_expect_lt(fcntl(fd, F_GETFD), 0, "it is closed");
-	cr_expect(json_equal(got.net, from.net));
+	cr_expect(json_equal(got.net.json, from.net.json));
+	cr_assert_eq(got.net.length, 3);
+	cr_expect_arr_eq(got.net.bytes, bytes, 3);
 	cr_expect_str_eq(got.token, token);
 	cr_expect_eq(got.lock.fd, 7);
 	cr_expect_eq(got.lock.name_fd, -1);
@@ -58,8 +62,8 @@ Test(inheritance, is_read_as_it_was_written, .timeout = 10)
 	cr_expect(got.draining);
 	cr_expect_eq(got.drained_ms, 5);
 	free(got.token);
-	json_decref(got.net);
-	json_decref(from.net);
+	takeover_finish(&got.net);
+	json_decref(from.net.json);
 }
 
 Test(inheritance, other_values_are_refused, .timeout = 10)
@@ -83,7 +87,8 @@ Test(inheritance, other_values_are_refused, .timeout = 10)
 	cr_expect_eq(read_from(text, &got), 1, "a later release may write more");
 	cr_expect_null(got.token);
 	cr_expect_eq(got.lock.fd, -1);
-	json_decref(got.net);
+	cr_expect_eq(got.net.length, 0);
+	takeover_finish(&got.net);
 	environment[0] = NULL;
 	cr_expect_eq(inheritance_read(environment, &got), 0);
 }

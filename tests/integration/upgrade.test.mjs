@@ -276,7 +276,15 @@ scenario('a program that does not start replaces nothing', options, async (serve
 	rmSync(place('ringside-server'));
 	assert.match((await api.refused(500, 'UPGRADE_FAILED', 'POST', '/api/upgrade')).message, /No such file/);
 	assert.equal(await instance(server), before);
-	copyFileSync(place('even'), place('ringside-server'));
+	// One that is replaced after its trial: the present program is executed again.
+	script('#!/bin/sh\nprintf garbage >"$0.new"; chmod 755 "$0.new"; mv "$0.new" "$0"; echo "ringside: the options are valid"\n')();
+	install(place('bad'));
+	rmSync(place('bad'));
+	await server.session({ id: 's' });
+	assert.equal((await api.raw('POST', '/api/upgrade')).status, 202);
+	await until('another instance', async () => (await instance(server)) !== before);
+	assert.match(server.stderr, /cannot execute the new program/);
+	assert.equal(await server.run('s', 'echo sa""fe'), 'safe\n');
 	await upgrade(server);
 	assert.notEqual(await instance(server), before);
 });

@@ -228,6 +228,7 @@ static void look_closing(struct reexec *e)
 	if (rc < 0) {
 		e->state = REEXEC_HELD;
 		e->api->sessions->leaves = false;
+		supervisor_notify("READY=1");
 		fail(e, "UPGRADE_FAILED", strerror(-rc), NULL);
 		return;
 	}
@@ -320,11 +321,18 @@ static void on_signal(uv_signal_t *handle, int signo)
 
 /* Opening, closing and executing */
 
-/* The path is found now: later, when another file is there, the kernel's link tells that this one was deleted. */
+/*
+ * The path is found now: later, when another file is there, the kernel's link tells that this one was deleted. So it does
+ * if a new program could not be executed.
+ */
 static void find_program(struct reexec *e)
 {
+	static const char deleted[] = " (deleted)";
 	ssize_t n = readlink("/proc/self/exe", e->program, sizeof e->program - 1);
-	e->program[n > 0 ? n : 0] = '\0';
+	size_t length = n > 0 ? (size_t)n : 0, suffix = sizeof deleted - 1;
+	if (length > suffix && memcmp(e->program + length - suffix, deleted, suffix) == 0)
+		length -= suffix;
+	e->program[length] = '\0';
 }
 
 void reexec_open(struct reexec *e, uv_loop_t *loop)

@@ -396,6 +396,17 @@ scenario('killed during an upgrade: the next server starts as always', { ...opti
 		assert.equal(await server.run('s', `echo ${n}""x`), `${n}x\n`);
 	}
 	await upgrade(server);
+	const local = path.join(server.dir, 'ringside.sock');
+	for (let n = 0; n < 5; n++) {
+		install();
+		assert.equal((await server.api.raw('POST', '/api/upgrade')).status, 202);
+		const pauses = n * 10;
+		await new Promise((resolve) => { setTimeout(resolve, pauses); });
+		assert.deepEqual(await server.kill('SIGTERM'), { code: 0, signal: null });
+		assert.ok(!existsSync(local), 'an orderly end removes the socket');
+		await server.start();
+		assert.equal(await server.run('s', `echo ${n}""y`), `${n}y\n`);
+	}
 });
 
 const activate = (...what) => ['python3', fileURLToPath(new URL('lib/activate.py', import.meta.url)), 'serve', ...what, '--'];
@@ -475,6 +486,10 @@ scenario('a long runtime directory, a cookie of a link, and requests by WebSocke
 	assert.match(await good(server, ['upgrade']), /^upgraded/);
 	await until('the end of the socket', () => control.closed);
 	assert.equal(control.closed.code, 1001);
+	const asker = await new ControlClient(server).connect();
+	assert.equal((await asker.end(asker.ask('POST', '/api/upgrade'))).status, 202);
+	await until('the end of the socket', () => asker.closed);
+	await api.call('GET', '/api/ping');
 	for (const name of ['go', 'then']) assert.equal(readFileSync(path.join(server.cwd, `${name}.runs`), 'utf8'), 'x\n');
 	await server.kill('SIGTERM');
 	assert.ok(!existsSync(path.join(server.dir, 'ringside.sock')), 'its socket is removed at the end');

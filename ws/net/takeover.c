@@ -1,7 +1,6 @@
 /*
- * Describes connections, and makes connections of descriptions. What is described of a connection is what it would do if all
- * its bytes came now: its state, and the bytes in front of those in the kernel. A request that waits, or whose body is being
- * received, becomes such bytes again.
+ * Describes connections by their states and the bytes in front of those in the kernel. A request that waits, or whose body is
+ * being received, becomes such bytes again.
  */
 #include "ws/net/takeover.h"
 
@@ -11,14 +10,15 @@
 #include "ws/net/exchange.h"
 #include "ws/net/http1.h"
 #include "ws/net/http_repeat.h"
+#include "ws/net/local_socket.h"
 #include "ws/net/relay.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <utlist.h>
 
 #define BYTES_SIZE_MIN ((size_t)4096)
 #define REST_MAX ((size_t)1 << 20)   /* unsent bytes of an answer that is handed over */
@@ -397,6 +397,24 @@ size_t takeover_sockets(const struct takeover *t, struct server_inherited *ret)
 		count++;
 	}
 	return count;
+}
+
+void takeover_abandon(const struct takeover *t, const char *runtime_dir)
+{
+	char path[PATH_MAX];
+	const json_t *entry;
+	size_t i;
+	json_array_foreach (json_object_get(t->json, "sockets"), i, entry) {
+		const char *address = json_string_value(json_object_get(entry, "address"));
+		if (!address || strncmp(address, "unix:", 5) != 0 ||
+			!json_is_true(json_object_get(entry, "ours")))
+			continue;
+		/* The command line's may be named by a descriptor that is closed now. */
+		bool command = json_is_true(json_object_get(entry, "command"));
+		snprintf(path, sizeof path, "%s%s", command ? runtime_dir : address + 5,
+			command ? "/" LOCAL_SOCKET_NAME : "");
+		unlink(path);
+	}
 }
 
 static bool flag(const json_t *described, const char *name)

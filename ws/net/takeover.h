@@ -72,6 +72,9 @@ void takeover_claim(struct takeover *t);
 /* Number of listening sockets that are described, at most SERVER_LISTENERS_MAX, written to `ret`. */
 size_t takeover_sockets(const struct takeover *t, struct server_inherited *ret);
 
+/* Nothing is continued, because the server is stopped at once: remove the files of sockets. */
+void takeover_abandon(const struct takeover *t, const char *runtime_dir);
+
 /* Go on with the connections that are described. Call it after server_open(). */
 void takeover_begin(struct server *s, const struct takeover *t);
 

@@ -383,7 +383,10 @@ static int open_program(struct program *p)
 	open_signals(p);
 	adopt_sessions(p);
 	/* If a signal came meanwhile, do not listen: such connections would never be closed. */
-	return p->shutdown.begun ? 0 : open_server(p);
+	if (!p->shutdown.begun)
+		return open_server(p);
+	takeover_abandon(&p->before.net, p->setup.runtime_dir);
+	return 0;
 }
 
 static void close_program(struct program *p)
@@ -439,7 +442,6 @@ static int serve(struct program *p)
 		log_set_level(LOG_DEBUG);
 	log_set_commands(p->options.log_commands);
 	log_open();
-	privacy_begin();
 	if (open_program(p) < 0)
 		return 1;
 	if (p->server && p->upgraded)

@@ -150,8 +150,8 @@ static void begin_closing(struct reexec *e)
 		request_unref(r);
 	}
 	a->sessions->leaves = true;
-	takeover_close_sockets(e->shutdown->server);
 	e->state = REEXEC_CLOSING;
+	e->sockets_closed = false;
 	e->state_until_ms = now(e) + CLOSING_MS;
 }
 
@@ -220,6 +220,12 @@ static int leave(struct reexec *e)
 static void look_closing(struct reexec *e)
 {
 	struct obstacles o;
+	/* Not at once: the answer may go through one of them. */
+	if (!e->sockets_closed) {
+		e->sockets_closed = true;
+		takeover_close_sockets(e->shutdown->server);
+		return;
+	}
 	bool late = now(e) >= e->state_until_ms;
 	bool idle = server_is_idle(e->shutdown->server) && count(e, 0, &o) == 0;
 	if (!idle && !late)
@@ -243,12 +249,12 @@ static void on_look(uv_timer_t *timer)
 		fail(e, "UPGRADE_FAILED", "The server is stopping", NULL);
 		return;
 	}
+	if (e->state == REEXEC_CLOSING)
+		look_closing(e);
 	if (e->state == REEXEC_PATIENCE)
 		look_patient(e);
 	if (e->state == REEXEC_HELD)
 		look_held(e);
-	if (e->state == REEXEC_CLOSING)
-		look_closing(e);
 }
 
 static void on_tried(void *user, const char *problem)
@@ -406,6 +412,9 @@ void reexec_execute(const struct reexec *e)
 	char fd[16];
 	snprintf(fd, sizeof fd, "%d", e->state_fd);
 	restore_descriptors(e->nofile);
+	/* It came after everything was left to the next program, which gets it now, as it is blocked. */
+	if (e->shutdown->begun)
+		kill(getpid(), SIGTERM);
 	if (setenv(INHERITANCE_VARIABLE, fd, 1) == 0 && fcntl(e->state_fd, F_SETFD, 0) == 0)
 		execv(e->program, e->argv);
 	/* Still the file that this process was started from. */

@@ -43,7 +43,7 @@ struct reexec {
 	struct trial trial;
 	enum reexec_state state;
 	struct request *request; /* our reference; NULL: by a signal */
-	bool force;
+	bool force, sockets_closed;
 	uint64_t wait_ms;
 	uint64_t patience_until_ms, hold_next_ms, state_until_ms; /* loop times */
 	uint64_t hold_gap_ms;                                     /* between two attempts to hold */

@@ -47,6 +47,7 @@ struct claims {
 	unsigned busy;
 	enum check check;
 	uint64_t check_due_ms;
+	bool checked; /* once */
 	unsigned conflicts;
 };
 
@@ -57,19 +58,10 @@ static uint64_t now(const struct claims *c)
 	return c->options.now_ms(c->options.user);
 }
 
-static struct object_id padded(const struct object_id *o)
-{
-	struct object_id key;
-	memset(&key, 0, sizeof key);
-	key.kind = o->kind;
-	memcpy(key.id, o->id, strnlen(o->id, NAME_ID_MAX));
-	return key;
-}
-
 static struct claim *find(const struct claims *c, const struct object_id *o)
 {
 	struct claim *k;
-	struct object_id key = padded(o);
+	const struct object_id key = object_id_of(o->kind, o->id);
 	HASH_FIND(hh, c->table, &key, sizeof key, k);
 	return k;
 }
@@ -79,7 +71,7 @@ static struct claim *add(struct claims *c, const struct object_id *o)
 	struct claim *k = calloc(1, sizeof *k);
 	if (!k)
 		return NULL;
-	k->object = padded(o);
+	k->object = object_id_of(o->kind, o->id);
 	k->claims = c;
 	HASH_ADD(hh, c->table, object, sizeof k->object, k);
 	if (!k->hh.tbl) {
@@ -307,8 +299,11 @@ void claims_adopt(struct claims *c, const struct object_id *o)
 	struct claim *k = find(c, o);
 	k = k ? k : add(c, o);
 	/* Without memory it stays unregistered until the next check. */
-	if (k)
-		k->wanted = true;
+	if (!k)
+		return;
+	k->wanted = true;
+	if (c->checked && !k->busy)
+		enqueue(k, &c->ready);
 }
 
 void claims_end(struct claims *c, const struct object_id *o)
@@ -392,6 +387,7 @@ static void on_list(void *user, int error, const struct bucket_entry *entries, s
 	for (size_t i = 0; i < count; i++)
 		if (key_parse_index(entries[i].key, &object))
 			see(c, &object, strcmp(entries[i].value, INDEX_FORGOTTEN) == 0);
+	c->checked = true;
 	compare_all(c);
 	while (report_forgotten(c))
 		;

@@ -65,7 +65,10 @@ void claims_close(struct claims *c);
 void claims_begin(
 	struct claims *c, const struct object_id *o, bool required, claim_fn *fn, void *user);
 
-/* Register an object that exists, at the start of the server. */
+/*
+ * Register an object that exists, in the next turn; at the start of the server only after claims_check(), which finds out what
+ * an earlier server has registered.
+ */
 void claims_adopt(struct claims *c, const struct object_id *o);
 
 /*

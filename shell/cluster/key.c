@@ -14,6 +14,15 @@ const char *object_kind_name(enum object_kind kind)
 	return kind_names[kind];
 }
 
+struct object_id object_id_of(enum object_kind kind, const char *id)
+{
+	struct object_id o;
+	memset(&o, 0, sizeof o);
+	o.kind = kind;
+	memcpy(o.id, id, strnlen(id, NAME_ID_MAX));
+	return o;
+}
+
 /* Whether a byte stands for itself in a token. */
 static bool is_plain(char c)
 {

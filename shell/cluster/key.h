@@ -24,6 +24,9 @@ struct object_id {
 	char id[NAME_ID_MAX + 1];
 };
 
+/* An object's id as the key of a hash table: bytes that id does not use are 0. id: cut if it is too long. */
+struct object_id object_id_of(enum object_kind kind, const char *id);
+
 #define KEY_NODE_MAX 63u /* characters of a node's name */
 
 #define KEY_NODE_PREFIX "node." /* of the keys of all nodes */

@@ -31,19 +31,10 @@ struct lookup {
 	void *user;
 };
 
-static struct object_id padded(const struct object_id *o)
-{
-	struct object_id key;
-	memset(&key, 0, sizeof key);
-	key.kind = o->kind;
-	memcpy(key.id, o->id, strnlen(o->id, NAME_ID_MAX));
-	return key;
-}
-
 static struct place *find(const struct places *p, const struct object_id *o)
 {
 	struct place *place;
-	struct object_id key = padded(o);
+	const struct object_id key = object_id_of(o->kind, o->id);
 	HASH_FIND(hh, p->table, &key, sizeof key, place);
 	return place;
 }
@@ -69,7 +60,7 @@ void places_keep(struct places *p, const struct object_id *o, const char *node)
 	struct place *place = calloc(1, sizeof *place);
 	if (!place)
 		return;
-	place->object = padded(o);
+	place->object = object_id_of(o->kind, o->id);
 	snprintf(place->node, sizeof place->node, "%s", node);
 	HASH_ADD(hh, p->table, object, sizeof place->object, place);
 	if (!place->hh.tbl)
@@ -84,7 +75,7 @@ static struct lookup *make(struct places *p, const struct object_id *o, place_fn
 		return NULL;
 	}
 	l->places = p;
-	l->object = padded(o);
+	l->object = object_id_of(o->kind, o->id);
 	l->fn = fn;
 	l->user = user;
 	return l;

@@ -21,6 +21,7 @@ void held_begin_end(struct held *h, struct held_waiter *ender)
 	HASH_DEL(h->table->listed, h);
 	h->place = HELD_UNLISTED;
 	(void)held_add(h, HELD_ENDING); /* allocates nothing */
+	held_report_removed(h);
 	if (ender)
 		held_add_waiter(&h->end_waiters, ender);
 	held_answer_waiters(&h->start_waiters, h, REPORT_SETUP, -ECANCELED);

@@ -29,9 +29,25 @@ int held_add(struct held *h, enum held_place place)
 		HASH_ADD_STR(t->listed, id, h);
 		if (!h->hh.tbl)
 			return -ENOMEM;
+		if (t->observer)
+			t->observer->added(t->observer->user, h->id);
 	}
 	h->place = place;
 	return 0;
+}
+
+void held_observe(struct held_table *t, const struct held_observer *observer)
+{
+	assert(!t->listed);
+	t->observer = observer;
+}
+
+void held_report_removed(const struct held *h)
+{
+	const struct held_table *t = h->table;
+	/* When the server ends, the objects live on. */
+	if (t->observer && !t->closing)
+		t->observer->removed(t->observer->user, h->id);
 }
 
 void held_release(struct held *h)
@@ -39,9 +55,12 @@ void held_release(struct held *h)
 	struct held_table *t = h->table;
 	if (h->place == HELD_ENDING)
 		DL_DELETE(t->ending, h);
-	else if (h->place == HELD_LISTED)
+	bool listed = h->place == HELD_LISTED;
+	if (listed)
 		HASH_DEL(t->listed, h);
 	h->place = HELD_UNLISTED;
+	if (listed)
+		held_report_removed(h);
 	removal_cancel(&h->removal);
 	turn_remove(&t->turns, &h->turn);
 }

@@ -23,6 +23,13 @@ struct held_trust {
 	const char *runtime_dir; /* the directory of the lock */
 };
 
+/* Learns which objects are listed; its callbacks must not change the table. */
+struct held_observer {
+	void (*added)(void *user, const char *id);
+	void (*removed)(void *user, const char *id);
+	void *user;
+};
+
 /* One table. */
 struct held_table {
 	const struct held_kind *kind;
@@ -42,6 +49,7 @@ struct held_table {
 	char **refused; /* names of directories that were found and not adopted; owned */
 	size_t refused_count;
 	bool closing;
+	const struct held_observer *observer; /* NULL: none; not owned */
 };
 
 /*
@@ -68,6 +76,12 @@ struct held *held_next(const struct held_table *t, const struct held *h);
 
 /* The number of listed objects. */
 unsigned held_count(const struct held_table *t);
+
+/* Observe the table, which is empty. observer: borrowed for the table's life. */
+void held_observe(struct held_table *t, const struct held_observer *observer);
+
+/* An object that was listed is not any more. Internal. */
+void held_report_removed(const struct held *h);
 
 /* Whether no object is listed, and none is being ended except stuck ones. */
 bool held_table_is_idle(const struct held_table *t);

@@ -38,7 +38,7 @@ shell/ports: pty/proc shell/proc ring
 shell/process: pty/proc shell shell/store shell/proc shell/output shell/held pty ring
 shell/watch: shell shell/files
 shell/run: shell shell/store shell/output pty
-shell/cluster: shell
+shell/cluster: shell shell/store
 shell/backup: shell shell/files shell/run
 shell/git: shell shell/run shell/output ring
 shell/context: shell shell/store shell/output shell/run pty

@@ -24,7 +24,7 @@ struct leaver {
 
 struct member {
 	struct member_options options;
-	char secret[MEMBER_SECRET_SIZE];      /* "": not known */
+	char secret[MEMBER_SECRET_SIZE]; /* "": not known */
 	char instance[NODES_INSTANCE_SIZE];
 	struct nats_store *store;
 	struct claims *claims;
@@ -101,8 +101,11 @@ static void fill_report(void *user, struct node_report *report)
 static void turn(struct member *m)
 {
 	claims_turn(m->claims);
-	if (m->nodes && m->agreed)
+	/* It joins when the registry is known to be its fleet's. */
+	if (m->nodes && (m->agreed || (m->reported && !m->refused)))
 		nodes_turn(m->nodes);
+	else if (m->nodes)
+		nodes_answer_late(m->nodes);
 }
 
 /* Errors are not handled: on_tick() asks again. */
@@ -314,6 +317,11 @@ void member_leave(struct member *m)
 bool member_is_connected(const struct member *m)
 {
 	return m->connected && m->agreed;
+}
+
+struct bucket *member_registry(const struct member *m)
+{
+	return nats_store_registry(m->store);
 }
 
 struct claims *member_claims(const struct member *m)

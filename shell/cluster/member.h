@@ -19,7 +19,7 @@ struct member;
 
 /* Called with the user of the options, from the loop. */
 struct member_callbacks {
-	void (*fill)(void *user, struct node_report *report); /* about this node */
+	void (*fill)(void *user, struct node_report *report);       /* about this node */
 	bool (*exists)(void *user, const struct object_id *object); /* at this node */
 	/* The object was removed from the registry on purpose while this node was away: end it. */
 	void (*forgotten)(void *user, const struct object_id *object);
@@ -76,6 +76,9 @@ void member_remove(struct member *m, enum object_kind kind, const char *id);
 
 /* Whether the registry is connected. */
 bool member_is_connected(const struct member *m);
+
+/* The registry. */
+struct bucket *member_registry(const struct member *m);
 
 /* The parts; nodes: NULL before member_join(). */
 struct claims *member_claims(const struct member *m);

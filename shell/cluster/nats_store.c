@@ -37,6 +37,7 @@ struct call {
 	int error;
 	uint64_t revision;
 	struct nats_list list;
+	bool orphan; /* it has been answered, because the store closes: the thread frees it */
 };
 
 struct nats_store {
@@ -44,19 +45,22 @@ struct nats_store {
 	char servers[SERVERS_SIZE], *creds, *name; /* owned */
 	struct nats_bucket registry, reports;
 	struct nats_link link;
+	struct nats_store *before; /* one that was closed before */
 	uv_async_t async;
 	uv_timer_t reopen;
 	unsigned handles; /* that are open */
-	bool closing;
 	pthread_t threads[NATS_STORE_THREADS];
 	unsigned threads_count;
 	unsigned out;         /* calls, for the loop's thread */
 	pthread_mutex_t lock; /* of all that follows */
 	pthread_cond_t work;
-	struct call *waiting, *done;
-	bool stopping;          /* the threads end */
-	bool connected, closed; /* as libnats has reported */
-	bool told;              /* connected, as it was reported to the owner */
+	struct call *waiting, *active, *done;
+	bool stopping; /* the threads end */
+	bool closing;
+	bool closed;              /* libnats has given up */
+	bool told;                /* connected, as it was reported to the owner */
+	uint64_t told_reconnects; /* as counted by libnats */
+	natsStatistics *statistics;
 	char reason[REASON_SIZE];
 };
 
@@ -78,6 +82,14 @@ static void carry_out(struct nats_store *s, struct call *c)
 	}
 }
 
+static void free_call(struct call *c)
+{
+	nats_list_finish(&c->list);
+	free(c->key);
+	free(c->value);
+	free(c);
+}
+
 static void *run_thread(void *user)
 {
 	struct nats_store *s = user;
@@ -89,9 +101,15 @@ static void *run_thread(void *user)
 		if (s->stopping)
 			break;
 		DL_DELETE(s->waiting, c);
+		DL_APPEND(s->active, c);
 		pthread_mutex_unlock(&s->lock);
 		carry_out(s, c);
 		pthread_mutex_lock(&s->lock);
+		if (c->orphan) {
+			free_call(c);
+			break;
+		}
+		DL_DELETE(s->active, c); /* NOLINT(clang-analyzer-*): it is in the list */
 		DL_APPEND(s->done, c);
 		uv_async_send(&s->async);
 	}
@@ -119,7 +137,7 @@ static void stop_threads(struct nats_store *s)
 		pthread_join(s->threads[--s->threads_count], NULL);
 }
 
-/* Answer a call, and free it. */
+/* Call back. */
 static void answer(struct nats_store *s, struct call *c)
 {
 	s->out--;
@@ -133,10 +151,6 @@ static void answer(struct nats_store *s, struct call *c)
 				.value = read ? c->value : NULL,
 				.length = read ? strlen(c->value) : 0});
 	}
-	nats_list_finish(&c->list);
-	free(c->key);
-	free(c->value);
-	free(c);
 }
 
 static void note_streams_gone(struct nats_store *s)
@@ -160,6 +174,23 @@ static void tell(struct nats_store *s, bool connected, const char *reason)
 	s->options.changed(s->options.user, connected, reason);
 }
 
+/*
+ * Tell the owner how the connection is now. libnats reports a new one later than the first calls succeed, so this asks: what they
+ * have read may have been lost in between.
+ */
+static void tell_state(struct nats_store *s, const char *reason)
+{
+	uint64_t reconnects = 0;
+	natsConnection *nc = s->link.connection;
+	bool connected = natsConnection_Status(nc) == NATS_CONN_STATUS_CONNECTED;
+	if (natsConnection_GetStats(nc, s->statistics) == NATS_OK)
+		natsStatistics_GetCounts(s->statistics, NULL, NULL, NULL, NULL, &reconnects);
+	if (connected && reconnects != s->told_reconnects)
+		tell(s, false, reason);
+	s->told_reconnects = reconnects;
+	tell(s, connected, reason);
+}
+
 static void on_async(uv_async_t *async)
 {
 	struct nats_store *s = async->data;
@@ -167,44 +198,49 @@ static void on_async(uv_async_t *async)
 	pthread_mutex_lock(&s->lock);
 	struct call *c, *next, *done = s->done;
 	s->done = NULL;
-	bool connected = s->connected, closed = s->closed;
+	bool closed = s->closed;
 	memcpy(reason, s->reason, sizeof reason);
 	s->closed = false;
 	pthread_mutex_unlock(&s->lock);
-	tell(s, connected, reason);
+	tell_state(s, reason);
 	if (closed && !s->closing)
 		uv_timer_start(&s->reopen, s->reopen.timer_cb, REOPEN_MS, 0);
-	DL_FOREACH_SAFE (done, c, next)
+	DL_FOREACH_SAFE (done, c, next) {
 		answer(s, c);
+		free_call(c);
+	}
 }
 
 /* libnats reports the connection from its own threads. */
-static void note(struct nats_store *s, bool connected, bool closed, natsConnection *nc)
+static void note(struct nats_store *s, bool closed, natsConnection *nc)
 {
 	const char *error = NULL;
 	natsStatus status = natsConnection_GetLastError(nc, &error);
 	pthread_mutex_lock(&s->lock);
-	s->connected = connected;
+	if (s->closing) {
+		pthread_mutex_unlock(&s->lock);
+		return;
+	}
 	s->closed |= closed;
 	snprintf(s->reason, sizeof s->reason, "%s",
 		status == NATS_OK ? "the connection was closed" : natsStatus_GetText(status));
-	pthread_mutex_unlock(&s->lock);
 	uv_async_send(&s->async);
+	pthread_mutex_unlock(&s->lock);
 }
 
 static void on_connected(natsConnection *nc, void *user)
 {
-	note(user, true, false, nc);
+	note(user, false, nc);
 }
 
 static void on_disconnected(natsConnection *nc, void *user)
 {
-	note(user, false, false, nc);
+	note(user, false, nc);
 }
 
 static void on_closed(natsConnection *nc, void *user)
 {
-	note(user, false, true, nc);
+	note(user, true, nc);
 }
 
 /* Set the servers, of which *text is a copy that is cut. */
@@ -277,7 +313,7 @@ static int open_link(struct nats_store *s)
 		rc = natsConnection_JetStream(&s->link.jetstream, s->link.connection, &wait);
 	}
 	if (rc == NATS_OK && connected)
-		note(s, true, false, s->link.connection);
+		note(s, false, s->link.connection);
 	return rc == NATS_OK ? 0 : rc == NATS_NO_MEMORY ? -ENOMEM : -EINVAL;
 }
 
@@ -390,6 +426,7 @@ static void finish(struct nats_store *s)
 	pthread_mutex_destroy(&s->reports.stream.lock);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->work);
+	natsStatistics_Destroy(s->statistics);
 	free(s->creds);
 	free(s->name);
 	free(s);
@@ -398,7 +435,7 @@ static void finish(struct nats_store *s)
 static void on_handle_closed(uv_handle_t *handle)
 {
 	struct nats_store *s = handle->data;
-	if (--s->handles == 0)
+	if (--s->handles == 0 && !s->closing)
 		finish(s);
 }
 
@@ -435,9 +472,10 @@ int nats_store_open(const struct nats_options *options, struct nats_store **ret_
 	s->creds = options->creds ? strdup(options->creds) : NULL;
 	s->name = strdup(options->name);
 	int n = snprintf(s->servers, sizeof s->servers, "%s", options->servers);
-	int rc = !s->name || (options->creds && !s->creds) ? -ENOMEM
-		: n < 0 || (size_t)n >= sizeof s->servers  ? -EINVAL
-							   : open_handles(s);
+	bool counts = natsStatistics_Create(&s->statistics) == NATS_OK;
+	int rc = !counts || !s->name || (options->creds && !s->creds) ? -ENOMEM
+		: n < 0 || (size_t)n >= sizeof s->servers             ? -EINVAL
+								      : open_handles(s);
 	if (rc < 0) {
 		finish(s);
 		return rc;
@@ -455,21 +493,49 @@ int nats_store_open(const struct nats_options *options, struct nats_store **ret_
 	return 0;
 }
 
+/* Take all calls. Those that threads have are copied: the threads free the originals. Returns a list to be freed. */
+static struct call *take_all(struct nats_store *s)
+{
+	struct call *c, *all = s->done;
+	DL_CONCAT(all, s->waiting);
+	DL_FOREACH (s->active, c) {
+		struct call *copy = malloc(sizeof *copy);
+		c->orphan = true;
+		if (!copy)
+			abort(); /* its user would wait for ever */
+		*copy = *c;
+		copy->key = copy->value = NULL;
+		copy->list = (struct nats_list){0};
+		DL_APPEND(all, copy);
+	}
+	s->waiting = s->active = s->done = NULL;
+	return all;
+}
+
+/*
+ * The connection, the threads and the memory are left to the end of the process: closing a connection just after it was restored
+ * makes libnats 3.4 use freed memory.
+ */
 void nats_store_close(struct nats_store *s)
 {
+	static struct nats_store *left; /* for leak checkers */
 	struct call *c, *next;
 	if (!s)
 		return;
-	s->closing = true;
-	close_link(s);
-	nats_CloseAndWait(NATS_CALL_MS); /* its threads report to us */
-	struct call *waiting = s->waiting, *done = s->done;
-	s->waiting = s->done = NULL;
+	pthread_mutex_lock(&s->lock);
+	s->closing = s->stopping = true;
+	struct call *all = take_all(s);
+	pthread_cond_broadcast(&s->work);
+	pthread_mutex_unlock(&s->lock);
+	while (s->threads_count > 0)
+		pthread_detach(s->threads[--s->threads_count]);
+	s->before = left;
+	left = s;
 	close_handles(s);
-	DL_CONCAT(done, waiting);
-	DL_FOREACH_SAFE (done, c, next) {
+	DL_FOREACH_SAFE (all, c, next) {
 		c->error = -ECANCELED;
 		answer(s, c);
+		free_call(c);
 	}
 	assert(s->out == 0);
 }

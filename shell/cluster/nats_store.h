@@ -33,8 +33,8 @@ struct nats_options {
 int nats_store_open(const struct nats_options *options, struct nats_store **ret_store);
 
 /*
- * Close: calls that are out get -ECANCELED from inside, after at most NATS_CALL_MS. The memory is freed when the loop has closed
- * the handle; the buckets may be used until then. NULL is fine.
+ * Close, when the process is about to end: calls that are out get -ECANCELED from inside. The memory stays; calls of its buckets
+ * fail. NULL is fine.
  */
 void nats_store_close(struct nats_store *s);
 

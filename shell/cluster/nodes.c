@@ -24,6 +24,7 @@ struct waiter {
 	struct waiter *prev, *next;
 	nodes_fn *fn;
 	void *user;
+	uint64_t since_ms;
 };
 
 struct nodes {
@@ -40,6 +41,8 @@ struct nodes {
 	size_t reading_count;
 	bool list_out;
 	struct waiter *waiters;
+	unsigned connections; /* of the reports' bucket, as last seen */
+	uint64_t grace_ms;    /* up to then a node that does not report still lives */
 };
 
 static uint64_t now(const struct nodes *n)
@@ -135,10 +138,11 @@ static char *report_text(const struct nodes *n)
 {
 	struct node_report r = {0};
 	n->options.fill(n->options.user, &r);
-	json_t *json = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:b}", "url", n->options.url,
-		"version", n->options.version, "instance", n->options.instance, "sessions",
-		(int)r.sessions, "maxSessions", (int)r.max_sessions, "processes", (int)r.processes,
-		"load", (int)r.load, "draining", (int)r.draining);
+	json_t *json = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:I, s:b}", "url",
+		n->options.url, "version", n->options.version, "instance", n->options.instance,
+		"sessions", (int)r.sessions, "maxSessions", (int)r.max_sessions, "processes",
+		(int)r.processes, "load", (int)r.load, "changes", (json_int_t)r.changes, "draining",
+		(int)r.draining);
 	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
 	json_decref(json);
 	return text;
@@ -171,9 +175,21 @@ void nodes_leave(struct nodes *n)
 		(void)bucket_remove(n->options.reports, key, BUCKET_ANY, on_reported, n);
 }
 
+void nodes_answer_late(struct nodes *n)
+{
+	struct waiter *w;
+	uint64_t now_ms = now(n);
+	while ((w = n->waiters) && now_ms - w->since_ms >= NODES_LIST_MS) {
+		DL_DELETE(n->waiters, w);
+		w->fn(w->user, -ENOTCONN, n->all, n->count);
+		free(w);
+	}
+}
+
 uint64_t nodes_turn(struct nodes *n)
 {
 	uint64_t now_ms = now(n);
+	nodes_answer_late(n);
 	if (n->left || n->joining == JOIN_REFUSED)
 		return UINT64_MAX;
 	if (n->joining != JOIN_DONE) {
@@ -234,8 +250,29 @@ static void read_report(struct node *node, const char *text, size_t length)
 		.max_sessions = read_number(json, "maxSessions"),
 		.processes = read_number(json, "processes"),
 		.load = read_number(json, "load"),
+		.changes = (uint64_t)json_integer_value(json_object_get(json, "changes")),
 		.draining = json_is_true(json_object_get(json, "draining"))};
 	json_decref(json);
+}
+
+/*
+ * A store that keeps reports in memory has lost them if it was started again, and the nodes report again soon: until then nodes
+ * without a report are as they were.
+ */
+static void keep_lost(struct nodes *n)
+{
+	unsigned connections = n->options.reports->connections;
+	if (connections != n->connections)
+		n->grace_ms = now(n) + NODES_GRACE_MS;
+	n->connections = connections;
+	for (size_t i = 0; i < n->reading_count && now(n) < n->grace_ms; i++) {
+		struct node *node = &n->reading[i];
+		const struct node *last = n->all && !node->lives
+			? bsearch(node, n->all, n->count, sizeof *n->all, compare)
+			: NULL;
+		if (last)
+			*node = *last;
+	}
 }
 
 static void on_reports(void *user, int error, const struct bucket_entry *entries, size_t count)
@@ -251,6 +288,8 @@ static void on_reports(void *user, int error, const struct bucket_entry *entries
 		if (node)
 			read_report(node, entries[i].value, entries[i].length);
 	}
+	if (error == 0)
+		keep_lost(n);
 	end_list(n, error);
 }
 
@@ -285,6 +324,7 @@ void nodes_list(struct nodes *n, nodes_fn *fn, void *user)
 	}
 	w->fn = fn;
 	w->user = user;
+	w->since_ms = now(n);
 	DL_APPEND(n->waiters, w);
 	if (n->list_out)
 		return;
@@ -302,13 +342,15 @@ static unsigned fullness(const struct node_report *r)
 	return (unsigned)(seats + load * 5 / 2);
 }
 
-const struct node *nodes_choose(const struct node *nodes, size_t count, unsigned chance)
+const struct node *nodes_choose(
+	const struct node *nodes, size_t count, const char *avoid, unsigned chance)
 {
 	const struct node *best = NULL;
 	unsigned least = UINT_MAX, equal = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct node_report *r = &nodes[i].report;
-		if (!nodes[i].lives || r->draining || r->sessions >= r->max_sessions)
+		if (!nodes[i].lives || r->draining || r->sessions >= r->max_sessions ||
+			strcmp(nodes[i].name, avoid) == 0)
 			continue;
 		unsigned full = fullness(r);
 		equal = full == least ? equal + 1 : full < least ? 1 : equal;

@@ -14,10 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODES_REPORT_MS 1000u   /* between two reports */
-#define NODES_LIFE_MS 3000u     /* a report expires after this time */
-#define NODES_FRESH_MS 1000u    /* a list is used for so long */
-#define NODES_RETRY_MS 1000u    /* after a failed call */
+#define NODES_REPORT_MS 1000u /* between two reports */
+#define NODES_LIFE_MS 3000u   /* a report expires after this time */
+#define NODES_FRESH_MS 1000u  /* a list is used for so long */
+#define NODES_RETRY_MS 1000u  /* after a failed call */
+#define NODES_GRACE_MS \
+	5000u /* after the store could be reached again, for reports that it has lost */
+#define NODES_LIST_MS 1000u     /* for a list to come; then the last one is used */
 #define NODES_URL_SIZE 256u     /* bytes of a node's URL, with its NUL */
 #define NODES_VERSION_SIZE 32u  /* bytes of its version */
 #define NODES_INSTANCE_SIZE 40u /* bytes of its instance id */
@@ -26,8 +29,9 @@
 struct node_report {
 	unsigned sessions, max_sessions; /* that have not ended; limit */
 	unsigned processes;              /* that run */
-	unsigned load; /* runnable tasks in hundredths of a processor, over the last minute */
-	bool draining; /* it starts nothing new */
+	unsigned load;    /* runnable tasks in hundredths of a processor, over the last minute */
+	uint64_t changes; /* another number after each change of its sessions */
+	bool draining;    /* it starts nothing new */
 };
 
 /* A node. */
@@ -67,6 +71,9 @@ void nodes_close(struct nodes *n);
 /* Get the nodes, as they were at most NODES_FRESH_MS ago. fn is called once, perhaps from inside. */
 void nodes_list(struct nodes *n, nodes_fn *fn, void *user);
 
+/* Give the last list to requests that have waited for NODES_LIST_MS; nodes_turn() does that too. */
+void nodes_answer_late(struct nodes *n);
+
 /* Report now, because something important has changed, such as draining. */
 void nodes_report(struct nodes *n);
 
@@ -77,7 +84,8 @@ void nodes_leave(struct nodes *n);
 uint64_t nodes_turn(struct nodes *n);
 
 /*
- * Choose a node for a new session: the living one that is not draining with the least load, and of equal ones by chance.
- * Returns NULL if there is none. Pure.
+ * Choose a node for a new session: the living one that is not draining with the least load, and of equal ones by chance. avoid:
+ * the name of one that is not to be chosen; "": none. Returns NULL if there is none. Pure.
  */
-const struct node *nodes_choose(const struct node *nodes, size_t count, unsigned chance);
+const struct node *nodes_choose(
+	const struct node *nodes, size_t count, const char *avoid, unsigned chance);

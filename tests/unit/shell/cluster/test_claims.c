@@ -308,19 +308,19 @@ Test(claims, random_failures_never_split_an_id)
 		random ^= random << 13;
 		random ^= random >> 7;
 		random ^= random << 17;
-		unsigned who = random & 1, which = (unsigned)(random >> 1) % 3;
-		struct node *n = nodes[who];
+		unsigned side = random & 1, which = (unsigned)(random >> 1) % 3;
+		struct node *n = nodes[side];
 		n->bucket.link = links[(random >> 8) % (sizeof links / sizeof *links)];
 		snprintf(o.id, sizeof o.id, "x%u", which);
 		if ((random >> 16) % 8 == 0)
 			claims_check(n->claims);
-		if (has[who][which]) {
+		if (has[side][which]) {
 			claims_end(n->claims, &o);
-			has[who][which] = false;
+			has[side][which] = false;
 		} else {
-			has[who][which] = claim(n, &o, true) == 0;
-			cr_assert(!has[who][which] || !has[1 - who][which], "%s in round %u", o.id,
-				round);
+			has[side][which] = claim(n, &o, true) == 0;
+			cr_assert(!has[side][which] || !has[1 - side][which], "%s in round %u",
+				o.id, round);
 		}
 		pass((unsigned)(random >> 24) % (2 * LATENCY_MS));
 	}

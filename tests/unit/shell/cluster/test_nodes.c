@@ -241,11 +241,11 @@ Test(nodes, choose_the_least_loaded)
 	};
 	unsigned good = 0, same = 0;
 	for (unsigned chance = 0; chance < 100; chance++) {
-		const char *name = nodes_choose(all, sizeof all / sizeof *all, chance)->name;
+		const char *name = nodes_choose(all, sizeof all / sizeof *all, "", chance)->name;
 		good += strcmp(name, "good") == 0;
 		same += strcmp(name, "same") == 0;
 	}
 	cr_assert_eq(good + same, 100);
 	cr_assert(good > 30 && same > 30);
-	cr_assert_null(nodes_choose(all, 3, 0));
+	cr_assert_null(nodes_choose(all, 3, "", 0));
 }

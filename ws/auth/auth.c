@@ -9,6 +9,8 @@
 #include "shell/clock.h"
 #include "shell/id.h"
 #include "shell/store/file.h"
+#include "ws/auth/fleet_cookie.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
@@ -21,12 +23,23 @@
 #include <unistd.h>
 
 #define TOKEN_BYTES 32u
+#define NO_SESSION "." /* is no id */
+
+/* Write TOKEN_BYTES bytes in base64url. */
+static void encode(const unsigned char *bytes, char *text, size_t size)
+{
+	char encoded[TOKEN_BYTES * 2];
+	EVP_EncodeBlock((unsigned char *)encoded, bytes, TOKEN_BYTES);
+	encoded[strcspn(encoded, "=")] = '\0';
+	for (char *p = encoded; *p; p++)
+		*p = *p == '+' ? '-' : *p == '/' ? '_' : *p;
+	snprintf(text, size, "%s", encoded);
+}
 
 /* Load a secret of the runtime directory, or make one of TOKEN_BYTES random bytes in base64url. */
 static int load_or_make(int dir_fd, const char *name, char *text, size_t size)
 {
 	unsigned char bytes[TOKEN_BYTES];
-	char encoded[TOKEN_BYTES * 2];
 	char *stored;
 	size_t length;
 	int rc = file_load(dir_fd, name, size - 1, &stored, &length);
@@ -42,11 +55,7 @@ static int load_or_make(int dir_fd, const char *name, char *text, size_t size)
 	rc = id_random(bytes, sizeof bytes);
 	if (rc < 0)
 		return rc;
-	EVP_EncodeBlock((unsigned char *)encoded, bytes, sizeof bytes);
-	encoded[strcspn(encoded, "=")] = '\0';
-	for (char *p = encoded; *p; p++)
-		*p = *p == '+' ? '-' : *p == '/' ? '_' : *p;
-	snprintf(text, size, "%s", encoded);
+	encode(bytes, text, size);
 	return file_save(dir_fd, name, text, strlen(text));
 }
 
@@ -66,22 +75,6 @@ static int read_token_file(struct auth *a, const char *path)
 	return fits ? 0 : -EINVAL;
 }
 
-static int choose_token(struct auth *a, const struct auth_options *o)
-{
-	int rc = 0;
-	if (o->token_file)
-		rc = read_token_file(a, o->token_file);
-	else if (o->token && strlen(o->token) <= AUTH_TOKEN_MAX)
-		snprintf(a->token, sizeof a->token, "%s", o->token);
-	else if (!o->token)
-		return load_or_make(a->dir_fd, "token", a->token, sizeof a->token);
-	/* A header cannot carry other bytes. */
-	bool good = strlen(a->token) >= AUTH_TOKEN_MIN;
-	for (const char *p = a->token; *p; p++)
-		good = good && *p > ' ' && *p < 0x7f;
-	return rc < 0 ? rc : good ? 0 : -EINVAL;
-}
-
 /* HMAC-SHA256(key, text) */
 static void digest_text(
 	const unsigned char *key, const char *text, unsigned char digest[EVP_MAX_MD_SIZE])
@@ -89,6 +82,34 @@ static void digest_text(
 	unsigned length = EVP_MAX_MD_SIZE;
 	HMAC(EVP_sha256(), key, (int)LINKS_KEY_SIZE, (const unsigned char *)text, strlen(text),
 		digest, &length);
+}
+
+/* The token of a fleet. It is written to the file, where programs of this machine find it. */
+static int derive_token(struct auth *a, const unsigned char key[LINKS_KEY_SIZE])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	digest_text(key, "token of the owner", digest);
+	encode(digest, a->token, sizeof a->token);
+	return file_save(a->dir_fd, "token", a->token, strlen(a->token));
+}
+
+static int choose_token(
+	struct auth *a, const struct auth_options *o, const unsigned char key[LINKS_KEY_SIZE])
+{
+	int rc = 0;
+	if (o->token_file)
+		rc = read_token_file(a, o->token_file);
+	else if (o->token && strlen(o->token) <= AUTH_TOKEN_MAX)
+		snprintf(a->token, sizeof a->token, "%s", o->token);
+	else if (o->secret)
+		return derive_token(a, key);
+	else if (!o->token)
+		return load_or_make(a->dir_fd, "token", a->token, sizeof a->token);
+	/* A header cannot carry other bytes. */
+	bool good = strlen(a->token) >= AUTH_TOKEN_MIN;
+	for (const char *p = a->token; *p; p++)
+		good = good && *p > ' ' && *p < 0x7f;
+	return rc < 0 ? rc : good ? 0 : -EINVAL;
 }
 
 /* Hex of the first n bytes of digest_text(). */
@@ -103,27 +124,32 @@ static void fingerprint(const unsigned char *key, const char *text, char *hex, u
 int auth_check_token_file(const char *path)
 {
 	struct auth a = {.dir_fd = -1};
-	int rc = choose_token(&a, &(struct auth_options){.token_file = path});
+	int rc = choose_token(&a, &(struct auth_options){.token_file = path}, NULL);
 	OPENSSL_cleanse(a.token, sizeof a.token);
 	return rc;
 }
 
 int auth_open(struct auth *a, const struct auth_options *o)
 {
-	char secret[128];
+	char secret[128] = "";
 	unsigned char key[EVP_MAX_MD_SIZE];
+	int rc = 0;
 	*a = (struct auth){.open = o->open};
 	a->dir_fd = open(o->runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (a->dir_fd < 0)
 		return -errno;
-	int rc = choose_token(a, o);
-	if (rc == 0)
+	if (o->secret)
+		snprintf(secret, sizeof secret, "%s", o->secret);
+	else
 		rc = load_or_make(a->dir_fd, "key", secret, sizeof secret);
-	if (rc == 0) {
-		EVP_Digest(secret, strlen(secret), key, NULL, EVP_sha256(), NULL);
-		OPENSSL_cleanse(secret, sizeof secret);
+	EVP_Digest(secret, strlen(secret), key, NULL, EVP_sha256(), NULL);
+	OPENSSL_cleanse(secret, sizeof secret);
+	if (rc == 0)
+		rc = choose_token(a, o, key);
+	if (rc == 0)
 		rc = links_open(&a->links, o->loop, a->dir_fd, key);
-	}
+	snprintf(a->node, sizeof a->node, "%s", o->node ? o->node : "");
+	snprintf(a->links.node, sizeof a->links.node, "%s", a->node);
 	if (rc == 0) {
 		rc = logins_open(&a->logins, o->loop, a->dir_fd);
 		if (rc < 0)
@@ -152,6 +178,7 @@ void auth_close(struct auth *a)
 {
 	links_close(&a->links);
 	logins_close(&a->logins);
+	ended_logins_finish(&a->ended);
 	OPENSSL_cleanse(a->token, sizeof a->token);
 	close(a->dir_fd);
 }
@@ -198,11 +225,34 @@ static void fill_link(const struct link_entry *e, struct principal *p)
 
 static bool check_link(const struct auth *a, const char *token, struct principal *p)
 {
-	const struct link_entry *e = links_check(&a->links, token, clock_wall_ms());
-	if (!e)
+	uint64_t now_ms = clock_wall_ms();
+	const struct link_entry *e = links_check(&a->links, token, now_ms);
+	if (e) {
+		fill_link(e, p);
+		return true;
+	}
+	struct principal other = {.role = ROLE_VIEWER, .session = NO_SESSION};
+	if (!links_read_other(&a->links, token, now_ms, other.link, other.node))
+		return false;
+	*p = other;
+	return true;
+}
+
+bool auth_is_elsewhere(const struct auth *a, const char *token, char ret_node[AUTH_NODE_SIZE])
+{
+	char id[LINK_ID_SIZE];
+	return links_read_other(&a->links, token, clock_wall_ms(), id, ret_node);
+}
+
+bool auth_of_link(struct auth *a, const char *id, bool terminal, struct principal *p)
+{
+	const struct link_entry *e = links_find(&a->links, id);
+	if (!e || e->expires_ms <= clock_wall_ms() || e->spent)
 		return false;
 	fill_link(e, p);
-	return true;
+	if (p->answers && terminal)
+		links_mark_used(&a->links, id);
+	return !p->answers || terminal;
 }
 
 /* Write the name of a link's cookie; link "": the owner's. */
@@ -227,14 +277,48 @@ static bool check_login(const struct auth *a, const struct login_entry *e, struc
 	return true;
 }
 
+bool auth_of_login(struct auth *a, const char *id, struct principal *p)
+{
+	const struct login_entry *e = logins_find(&a->logins, id);
+	if (!e || e->expires_ms <= clock_wall_ms() || !check_login(a, e, p))
+		return false;
+	snprintf(p->login, sizeof p->login, "%s", e->id);
+	return true;
+}
+
+/* Get the principal of a cookie that another node has issued. */
+static bool check_other_cookie(
+	const struct auth *a, const struct fleet_cookie *c, const char *link, struct principal *p)
+{
+	*p = (struct principal){.role = ROLE_OWNER, .expires_ms = c->expires_s * 1000};
+	snprintf(p->login, sizeof p->login, "%s", c->id);
+	p->login_elsewhere = !*link;
+	if (!*link)
+		return !ended_logins_have(&a->ended, c->id);
+	p->role = ROLE_VIEWER;
+	snprintf(p->session, sizeof p->session, "%s", NO_SESSION);
+	snprintf(p->link, sizeof p->link, "%s", link);
+	snprintf(p->node, sizeof p->node, "%s", c->node);
+	return true;
+}
+
 static bool check_cookie(struct auth *a, const struct credentials *c, struct principal *p)
 {
-	char name[AUTH_COOKIE_NAME_SIZE], value[LOGIN_VALUE_SIZE];
+	char name[AUTH_COOKIE_NAME_SIZE], value[FLEET_COOKIE_SIZE];
 	const char *link = c->link ? c->link : "";
 	struct principal found;
+	struct fleet_cookie fleet;
 	name_cookie(a, link, c->secure, name);
 	if (!auth_find_cookie(c->cookie, name, value, sizeof value))
 		return false;
+	if (a->node[0]) {
+		if (!fleet_cookie_read(value, *link ? link : a->fingerprint, a->links.key,
+			    clock_wall_ms() / 1000, &fleet))
+			return false;
+		if (strcmp(fleet.node, a->node) != 0)
+			return check_other_cookie(a, &fleet, link, p);
+		memcpy(value, fleet.value, sizeof fleet.value);
+	}
 	const struct login_entry *e = logins_use(&a->logins, value, clock_wall_ms());
 	if (!e || strcmp(e->link, link) != 0 || !check_login(a, e, &found))
 		return false;
@@ -245,14 +329,20 @@ static bool check_cookie(struct auth *a, const struct credentials *c, struct pri
 
 bool auth_is_current(const struct auth *a, const struct principal *p, uint64_t now_ms)
 {
-	return (p->expires_ms == 0 || p->expires_ms > now_ms) &&
-		(!p->link[0] || links_find(&a->links, p->link)) &&
-		(!p->login[0] || logins_find(&a->logins, p->login));
+	if (p->expires_ms > 0 && p->expires_ms <= now_ms)
+		return false;
+	if (p->node[0]) /* that node knows */
+		return true;
+	if (p->link[0] && !links_find(&a->links, p->link))
+		return false;
+	return !p->login[0] ||
+		(p->login_elsewhere ? !ended_logins_have(&a->ended, p->login)
+				    : logins_find(&a->logins, p->login) != NULL);
 }
 
 uint64_t auth_revoked(const struct auth *a)
 {
-	return a->links.removed + a->logins.removed;
+	return a->links.removed + a->logins.removed + a->ended.changes;
 }
 
 bool auth_header_is_valid(const struct auth *a, const char *authorization)
@@ -329,8 +419,25 @@ static void replace_login(struct auth *a, const struct principal *before, struct
 {
 	if (!before || !before->login[0] || strcmp(before->link, e->link) != 0)
 		return;
-	if (logins_remove(&a->logins, before->login))
+	if (before->login_elsewhere)
+		auth_end_login(a, before->login, before->expires_ms);
+	/* In a fleet an id that has ended stays so. */
+	if (logins_remove(&a->logins, before->login) && !a->node[0])
 		snprintf(e->id, sizeof e->id, "%s", before->login);
+}
+
+/* Write the value of a cookie: in a fleet, so that every node can check it. */
+static void sign_value(const struct auth *a, const struct login_entry *e, const char *value,
+	char ret_value[FLEET_COOKIE_SIZE])
+{
+	struct fleet_cookie c = {.expires_s = (e->expires_ms + 999) / 1000};
+	snprintf(c.value, sizeof c.value, "%s", value);
+	snprintf(c.node, sizeof c.node, "%s", a->node);
+	if (a->node[0])
+		fleet_cookie_write(
+			&c, e->link[0] ? e->link : a->fingerprint, a->links.key, ret_value);
+	else
+		snprintf(ret_value, FLEET_COOKIE_SIZE, "%s", value);
 }
 
 enum auth_result auth_login(struct auth *a, const struct auth_request *r,
@@ -338,10 +445,12 @@ enum auth_result auth_login(struct auth *a, const struct auth_request *r,
 {
 	struct principal p = {.role = ROLE_OWNER};
 	uint64_t now = clock_wall_ms();
-	char name[AUTH_COOKIE_NAME_SIZE], value[LOGIN_VALUE_SIZE];
+	char name[AUTH_COOKIE_NAME_SIZE], value[LOGIN_VALUE_SIZE], whole[FLEET_COOKIE_SIZE];
 	struct login_entry terms = {.created_ms = now,
 		.expires_ms = now + (uint64_t)AUTH_COOKIE_DAYS * 24 * 3600 * 1000};
 	if (check_link(a, r->token, &p)) {
+		if (p.node[0]) /* that node has to log in */
+			return AUTH_WRONG;
 		links_mark_used(&a->links, p.link);
 		terms.expires_ms = p.expires_ms;
 	} else if (is_token(a, r->token)) {
@@ -358,8 +467,9 @@ enum auth_result auth_login(struct auth *a, const struct auth_request *r,
 	if (!e)
 		return AUTH_WRONG;
 	name_cookie(a, p.link, r->secure, name);
+	sign_value(a, e, value, whole);
 	snprintf(cookie, AUTH_COOKIE_SIZE,
-		"%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%llu%s", name, value,
+		"%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%llu%s", name, whole,
 		(unsigned long long)((e->expires_ms - now) / 1000), r->secure ? "; Secure" : "");
 	snprintf(p.login, sizeof p.login, "%s", e->id);
 	p.by_cookie = true;
@@ -374,7 +484,24 @@ bool auth_logout(
 	name_cookie(a, p->link, secure, name);
 	snprintf(cookie, AUTH_COOKIE_SIZE, "%s=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0%s",
 		name, secure ? "; Secure" : "");
-	return p->login[0] && logins_remove(&a->logins, p->login);
+	if (p->login_elsewhere)
+		auth_end_login(a, p->login, p->expires_ms);
+	return p->login[0] && (p->login_elsewhere || logins_remove(&a->logins, p->login));
+}
+
+void auth_end_login(struct auth *a, const char *id, uint64_t expires_ms)
+{
+	(void)ended_logins_add(&a->ended, id, expires_ms, clock_wall_ms());
+}
+
+void auth_learn_ended(struct auth *a, const char *id, uint64_t expires_ms)
+{
+	struct ended_login *e = ended_logins_add(&a->ended, id, expires_ms, clock_wall_ms());
+	if (e)
+		e->published = true;
+	/* It may have been issued here, and ended at another node. */
+	if (logins_remove(&a->logins, id))
+		logins_store(&a->logins, NULL, NULL);
 }
 
 void auth_prune(struct auth *a)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "ws/auth/ended.h"
 #include "ws/auth/limiter.h"
 #include "ws/auth/links.h"
 #include "ws/auth/logins.h"
@@ -16,6 +17,7 @@
 #define AUTH_TOKEN_MIN 16u
 #define AUTH_COOKIE_DAYS 30u
 #define AUTH_COOKIE_SIZE 512u
+#define AUTH_NODE_SIZE 64u /* name of a node of a fleet, with its NUL */
 #define AUTH_COOKIE_NAME_SIZE 80u
 #define AUTH_KEY_SIZE 32u
 
@@ -28,6 +30,13 @@ struct principal {
 	char link[LINK_ID_SIZE];       /* the share link, or "" */
 	char login[LOGIN_ID_SIZE];     /* the login of the cookie, or "" */
 	uint64_t expires_ms;           /* wall clock; 0 = never */
+	/*
+	 * The link belongs to this node of the fleet, which alone knows its rights: all its requests go there. Here it has none;
+	 * session is no id. "" = this server's.
+	 */
+	char node[AUTH_NODE_SIZE];
+	bool forwarded;       /* by another node, which has authenticated the client */
+	bool login_elsewhere; /* another node has the entry of the owner's login */
 	/* It may only answer this prompt at the terminal while it waits (session_prompt_is_open()); role is viewer. */
 	bool answers;
 	struct prompt_id prompt;
@@ -72,6 +81,8 @@ struct auth {
 	struct links links;
 	struct logins logins;
 	struct limiter limiter;
+	char node[AUTH_NODE_SIZE]; /* of this server in a fleet; "" = there is no fleet */
+	struct ended_logins ended; /* of the fleet */
 };
 
 /* Options of auth_open(). All is borrowed for the call. */
@@ -79,6 +90,8 @@ struct auth_options {
 	const char *runtime_dir; /* existing, 0700 */
 	const char *token_file;  /* NULL = none */
 	const char *token;       /* from the environment; NULL = none */
+	/* Of a fleet, or NULL: this node's name, and the secret from which the keys and the default token are derived. */
+	const char *node, *secret;
 	bool open;
 	uv_loop_t *loop; /* for writing files in the background; NULL: write synchronously */
 };
@@ -101,6 +114,18 @@ void auth_derive(const struct auth *a, const char *purpose, unsigned char key[AU
 /* Authenticate a request. Secrets are compared in constant time. */
 enum auth_result auth_check(
 	struct auth *a, const struct credentials *c, struct principal *ret_principal);
+
+/*
+ * Get the principal of a link of this server by its id; terminal: for a terminal socket, which uses up a single-use link.
+ * Returns false if the link has ended, or is used up.
+ */
+bool auth_of_link(struct auth *a, const char *id, bool terminal, struct principal *ret_principal);
+
+/* Get the principal of a login at this server by its id. Returns false if it has ended. */
+bool auth_of_login(struct auth *a, const char *id, struct principal *ret_principal);
+
+/* Whether token is a valid link of another node; writes its name. */
+bool auth_is_elsewhere(const struct auth *a, const char *token, char ret_node[AUTH_NODE_SIZE]);
 
 /* Whether the value of an Authorization header has a token or a link of this server. No failure is counted. */
 bool auth_header_is_valid(const struct auth *a, const char *authorization);
@@ -134,6 +159,12 @@ enum auth_result auth_login(struct auth *a, const struct auth_request *request,
  */
 bool auth_logout(
 	struct auth *a, const struct principal *p, bool secure, char cookie[AUTH_COOKIE_SIZE]);
+
+/* An owner's login of any node of the fleet has ended. expires_ms: of its cookie. */
+void auth_end_login(struct auth *a, const char *id, uint64_t expires_ms);
+
+/* The registry of the fleet tells that one has ended. */
+void auth_learn_ended(struct auth *a, const char *id, uint64_t expires_ms);
 
 /* Remove logins that have expired, or whose link or token is not valid any more. */
 void auth_prune(struct auth *a);

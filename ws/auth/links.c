@@ -85,8 +85,10 @@ void links_close(struct links *l)
 
 char *links_sign(const struct links *l, const struct link_entry *entry)
 {
+	char id[LINK_ID_SIZE + LINKS_NODE_SIZE];
+	snprintf(id, sizeof id, "%s%s%s", entry->id, l->node[0] ? "@" : "", l->node);
 	/* A JWT counts seconds; the register has the exact time. */
-	return token_sign(entry->id, (entry->expires_ms + 999) / 1000, l->key, sizeof l->key);
+	return token_sign(id, (entry->expires_ms + 999) / 1000, l->key, sizeof l->key);
 }
 
 int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char **ret_token)
@@ -119,8 +121,27 @@ const struct link_entry *links_check(const struct links *l, const char *token, u
 	char id[TOKEN_ID_SIZE];
 	if (token_verify(token, l->key, sizeof l->key, now_ms / 1000, id) < 0)
 		return NULL;
+	char *node = strchr(id, '@');
+	if (node && strcmp(node + 1, l->node) == 0)
+		*node = '\0';
 	const struct link_entry *e = links_find(l, id);
 	return e && e->expires_ms > now_ms && !e->spent ? e : NULL;
+}
+
+bool links_read_other(const struct links *l, const char *token, uint64_t now_ms,
+	char ret_id[LINK_ID_SIZE], char ret_node[LINKS_NODE_SIZE])
+{
+	char id[TOKEN_ID_SIZE];
+	if (!l->node[0] || token_verify(token, l->key, sizeof l->key, now_ms / 1000, id) < 0)
+		return false;
+	char *node = strchr(id, '@');
+	if (!node || strcmp(node + 1, l->node) == 0 || node - id >= (int)LINK_ID_SIZE ||
+		strlen(node + 1) >= LINKS_NODE_SIZE)
+		return false;
+	*node = '\0';
+	snprintf(ret_id, LINK_ID_SIZE, "%s", id);
+	snprintf(ret_node, LINKS_NODE_SIZE, "%s", node + 1);
+	return true;
 }
 
 void links_mark_used(struct links *l, const char *id)

@@ -16,6 +16,7 @@
 #define LINK_ID_SIZE 33u /* 128 random bits in hexadecimal, and NUL */
 #define LINK_EXPIRY_MAX_MS (UINT64_C(30) * 24 * 3600 * 1000)
 #define LINKS_KEY_SIZE 32u
+#define LINKS_NODE_SIZE 64u /* name of a node of a fleet, with its NUL */
 
 /* An entry of the register. */
 struct link_entry {
@@ -38,6 +39,7 @@ struct links {
 	uint64_t removed;                  /* entries, ever */
 	struct durable file;               /* links.json */
 	unsigned char key[LINKS_KEY_SIZE]; /* for signatures */
+	char node[LINKS_NODE_SIZE]; /* of this server in a fleet, named in its links; "" = there is no fleet */
 };
 
 /*
@@ -62,6 +64,10 @@ char *links_sign(const struct links *l, const struct link_entry *entry);
 
 /* The entry of a signed link; NULL if the link is forged, expired, revoked or spent. */
 const struct link_entry *links_check(const struct links *l, const char *token, uint64_t now_ms);
+
+/* Read a valid link of another node: its id, and the node. Returns false if it is not one. */
+bool links_read_other(const struct links *l, const char *token, uint64_t now_ms,
+	char ret_id[LINK_ID_SIZE], char ret_node[LINKS_NODE_SIZE]);
 
 /* Mark a single-use link as used. Other links do not change. */
 void links_mark_used(struct links *l, const char *id);

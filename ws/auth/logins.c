@@ -80,6 +80,8 @@ void logins_close(struct logins *l)
 
 static void drop(struct logins *l, size_t i)
 {
+	if (l->ended)
+		l->ended(l->user, &l->entries[i]);
 	l->entries[i] = l->entries[--l->count];
 	l->removed++;
 }

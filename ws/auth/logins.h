@@ -35,12 +35,17 @@ struct login_entry {
 	char agent[LOGIN_AGENT_SIZE];             /* User-Agent, printable ASCII */
 };
 
+/* Called with each login that ends before it expires. */
+typedef void logins_ended_fn(void *user, const struct login_entry *entry);
+
 /* The ledger. */
 struct logins {
 	struct login_entry *entries;
 	size_t count;
 	uint64_t removed; /* entries, ever */
 	struct durable file;
+	logins_ended_fn *ended; /* NULL: nothing is called */
+	void *user;
 };
 
 /* Load the ledger from dir_fd, which is borrowed. loop: see ws/auth/durable.h. Returns 0 or a negative errno. */

@@ -69,7 +69,8 @@ ws/api/session: ws ws/auth ws/api ws/json ws/api/read ws/api/later ws/socket she
 ws/mcp: ws ws/auth shell shell/exec shell/input shell/session ring ring/screen/view
 ws/rpc: ws ws/auth ws/socket shell
 ws/net: ws ws/auth ws/preview ws/rpc ws/socket shell ring
-ws/serve: ws ws/auth ws/hook ws/api ws/net ws/preview shell shell/store shell/process shell/recording shell/run
+ws/fleet: ws ws/auth ws/api ws/api/read ws/net ws/socket shell shell/cluster shell/held shell/session shell/process
+ws/serve: ws ws/auth ws/hook ws/api ws/net ws/preview shell shell/cluster shell/store shell/process shell/recording shell/run
 	shell/session ring ring/screen
 
 ws/client/connect:
@@ -92,7 +93,7 @@ CLIENT_MAY = {'ws/net/client.h', 'ws/net/local_socket.h', 'ws/base64.h', 'shell/
 SCREEN_PUBLIC = {f'ring/screen/{name}.h' for name in ('screen', 'leftover', 'grid/width', 'view/snapshot', 'view/render')}
 # Folders in which headers of third parties may be included.
 HOME = {'vterm.h': 'tests', 'vterm_keycodes.h': 'tests', 'libwebsockets.h': 'ws/net', 'archive.h': 'shell/files',
-	'archive_entry.h': 'shell/files', 'magic.h': 'shell/files', 'curl/curl.h': 'shell/backup ws/hook',
+	'archive_entry.h': 'shell/files', 'magic.h': 'shell/files', 'curl/curl.h': 'shell/backup ws/hook ws/fleet',
 	'zstd.h': 'ring/screen/grid shell/recording', 'nats/nats.h': 'shell/cluster', 'jansson.h': 'ws shell'}
 # Layers that depend on libc, POSIX and Linux alone, and the exceptions.
 LIBC_ONLY = {'ring': {'uthash.h', 'utlist.h', 'utarray.h', 'zstd.h'}, 'pty/holder': set(), 'pty/proc': set()}

@@ -6,10 +6,16 @@
 
 #include <string.h>
 
+/* Whether another node knows the rights of the client's link: the router takes the request. */
+static bool is_for_router(const struct dispatcher *d, const struct request *r)
+{
+	return d->router && r->auth == AUTH_OK && r->principal.node[0];
+}
+
 /* Check the credentials, and whether their role may use the route. Returns false after r was answered. */
 static bool admit_principal(struct dispatcher *d, struct request *r, enum route_access access)
 {
-	if (access == ROUTE_PUBLIC)
+	if (access == ROUTE_PUBLIC || is_for_router(d, r))
 		return true;
 	if (r->auth == AUTH_LIMITED) {
 		d->metrics->auth_limited++;
@@ -38,6 +44,12 @@ static bool admit_principal(struct dispatcher *d, struct request *r, enum route_
 		return true;
 	}
 	return false;
+}
+
+/* Whether the session that the path names may be at another node. */
+static bool may_be_elsewhere(const struct dispatcher *d, const struct request *r)
+{
+	return d->router && !r->principal.session[0] && !sessions_find(d->sessions, r->match.id);
 }
 
 /* Find the session that the path names, if the client may see it. Returns NULL after r was answered. */
@@ -90,9 +102,31 @@ static bool admit(struct dispatcher *d, struct request *r, struct session **ret_
 	const struct route_row *row = r->match.row;
 	if (!admit_principal(d, r, row->access) || (r->auth == AUTH_OK && !admit_prompt_link(d, r)))
 		return false;
-	if (row->session)
-		*ret_session = find_session(d, r);
-	return !row->session || *ret_session;
+	if (!row->session || is_for_router(d, r) || may_be_elsewhere(d, r))
+		return true;
+	*ret_session = find_session(d, r);
+	return *ret_session;
+}
+
+/* Call the handler, and count r as waiting if it has not answered. s: of its row's `.session`. */
+static void call(struct request *r, struct session *s)
+{
+	request_ref(r); /* the handler may answer it, and the transport then releases it */
+	if (s)
+		r->match.row->session(r, s);
+	else
+		r->match.row->plain(r);
+	json_decref(r->parsed);
+	r->parsed = NULL;
+	r->waited = !r->done;
+	request_unref(r);
+}
+
+void dispatcher_call(struct dispatcher *d, struct request *r)
+{
+	struct session *s = r->match.row->session ? find_session(d, r) : NULL;
+	if (s || !r->match.row->session)
+		call(r, s);
 }
 
 bool dispatcher_admit(struct dispatcher *d, struct request *r)
@@ -111,13 +145,10 @@ void dispatcher_handle(struct dispatcher *d, struct request *r)
 	/* Check again: access or the session may have ended while the body arrived. */
 	if (!admit(d, r, &s) || !access_enter(d->access, r))
 		return;
-	request_ref(r); /* the handler may answer it, and the transport then releases it */
-	if (s)
-		r->match.row->session(r, s);
-	else
-		r->match.row->plain(r);
-	json_decref(r->parsed);
-	r->parsed = NULL;
-	r->waited = !r->done;
+	request_ref(r);
+	if (d->router && d->router->take(d->router->user, r, s != NULL))
+		r->waited = !r->done;
+	else if (s || !r->match.row->session || (s = find_session(d, r)))
+		call(r, s);
 	request_unref(r);
 }

@@ -9,12 +9,24 @@
 #include "ws/request.h"
 #include "ws/route.h"
 
+/* Sends requests to other nodes of a fleet, see ws/fleet/router.h. */
+struct dispatcher_router {
+	/*
+	 * Take a request whose client has been admitted; local: its session is at this server. Returns false if it is handled here,
+	 * at once. Otherwise r is answered later, or dispatcher_call() is called.
+	 */
+	bool (*take)(void *user, struct request *r, bool local);
+	void *user;
+};
+
 /* All pointers are borrowed. */
 struct dispatcher {
 	struct sessions *sessions;
 	struct metrics *metrics;
 	struct access *access; /* NULL: access never ends */
 	struct routes routes;
+	const struct dispatcher_router *router; /* NULL: there is no fleet */
+	const char *node;                       /* of this server in it; NULL: there is none */
 };
 
 /*
@@ -28,3 +40,6 @@ bool dispatcher_admit(struct dispatcher *d, struct request *r);
  * The transport checks the Host and Origin headers.
  */
 void dispatcher_handle(struct dispatcher *d, struct request *r);
+
+/* Call the handler of a request that the router has taken, or answer that its session does not exist. */
+void dispatcher_call(struct dispatcher *d, struct request *r);

@@ -52,6 +52,8 @@ void request_unref(struct request *r)
 	if (--r->references > 0)
 		return;
 	access_leave(r);
+	if (r->over)
+		r->over(r->over_user);
 	for (size_t i = 0; i < r->params_count; i++)
 		free(r->params[i]);
 	free_reply(r);

@@ -109,6 +109,7 @@ struct request {
 	char agent[LOGIN_AGENT_SIZE];         /* User-Agent, cut; "" */
 	bool secure;                          /* the client uses TLS, to us or to a trusted proxy */
 	char session_header[NAME_ID_MAX + 1]; /* the header X-Session-Id, or "" */
+	char node[AUTH_NODE_SIZE];            /* the header Ringside-Node, or "" */
 	bool accepts_events;                  /* Accept has text/event-stream */
 	bool accepts_page; /* Accept has text/html: a browser, errors are pages */
 	const char *page_link; /* of such a page, see error_page(); outlives r, or r is answered at once */
@@ -130,6 +131,8 @@ struct request {
 	bool stream_complete;       /* no event will be added to those that next still has */
 	void (*gone)(void *user);   /* the answer is not needed any more; NULL: not wanted */
 	void *gone_user;
+	void (*over)(void *user); /* the request is freed; NULL: not wanted */
+	void *over_user;
 	/*
 	 * While r waits: make the request that another server answers alike; ret_repeat is NULL if nothing is to be made. Returns
 	 * false if that is impossible now. Gets gone_user. NULL: r can be repeated as it is if it is a GET or its row `.reads`, and otherwise not at all.

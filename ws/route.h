@@ -30,6 +30,19 @@ enum route_headers {
 	ROUTE_HEADERS_MCP,
 };
 
+/* In a fleet: the node that answers the requests of a route, see ws/fleet/router.h. */
+enum route_place {
+	PLACE_SESSION, /* that of the session which the request names; if it names none, the node that was asked */
+	PLACE_EXISTING,    /* the same, but the session is not made if it does not exist */
+	PLACE_PROCESS,     /* that of the process whose id is the first "{}" */
+	PLACE_NEW_SESSION, /* that of the session of the field "id"; a node is chosen for a new one */
+	PLACE_NEW_PROCESS, /* the same for the field "processId", or that of the session of "sessionId" */
+	PLACE_TOOL,        /* that of the session which a tool of MCP names */
+	PLACE_LOGIN,       /* that of the link */
+	PLACE_ALL,         /* all, and their answers are merged */
+	PLACE_HERE,        /* the node that was asked */
+};
+
 /* One route. It has one of the two handlers, which answers r, now or later. */
 struct route_row {
 	enum method method;
@@ -51,6 +64,7 @@ struct route_row {
 	/* A POST that changes nothing. It may be repeated, so its answer may be an error when memory is short. */
 	bool reads;
 	enum route_headers headers;
+	enum route_place place;
 	/* For load balancers and monitors: served with any Host header, or none. It reveals nothing about sessions. */
 	bool probe;
 };

@@ -30,7 +30,7 @@ void api_register(struct api *a, struct routes *all)
 		api_port_rows, api_ports_rows, api_process_output_rows, api_process_rows,
 		api_process_stream_rows, api_process_wait_rows, api_run_rows, api_screen_rows,
 		api_server_rows, api_session_create_rows, api_session_list_rows, api_session_rows,
-		api_share_rows, api_state_rows, api_stdin_rows, api_terminate_rows,
+		api_share_rows, api_state_rows, api_stdin_rows, api_terminate_rows, api_nodes_rows,
 		api_upgrade_rows, api_wait_rows, api_watch_rows};
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
 		routes_add(all, files[i], a);
@@ -44,6 +44,8 @@ static void announce(struct api *a)
 		previews_prune(a->previews);
 	a->list_version++;
 	activities_sync(a->activities);
+	if (a->fleet)
+		a->fleet->changed(a->fleet->user);
 	DL_FOREACH_SAFE (a->streams, l, next)
 		reply_stream_more(l->request);
 }

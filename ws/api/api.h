@@ -36,6 +36,13 @@ struct api_upgrade {
 	void *user;
 };
 
+/* The fleet that the server belongs to, see ws/fleet/fleet.h. */
+struct api_fleet {
+	void (*list_nodes)(void *user, struct request *r); /* answer r */
+	void (*changed)(void *user);                       /* the list of sessions has changed */
+	void *user;
+};
+
 #define API_INSTANCE_SIZE 17u
 #define FILE_STREAMS_MAX 256u
 #define ARCHIVES_MAX 32u      /* archives being sent */
@@ -85,6 +92,7 @@ struct api {
 	char instance[API_INSTANCE_SIZE];  /* random: another one after a restart or an upgrade */
 	uint64_t started_ms;               /* wall clock */
 	const struct api_upgrade *upgrade; /* NULL: not possible */
+	const struct api_fleet *fleet;     /* NULL: none */
 	const char *url;     /* public address, ends in "/"; NULL: unix sockets only */
 	const char *own_url; /* address of the server's own listener, ends in "/" */
 	uv_timer_t announce; /* limits the rate of list events */

@@ -204,11 +204,13 @@ static void revoke_logins(struct request *r)
 }
 
 const struct route_row api_login_rows[] = {
-	{METHOD_POST, "/api/auth/login", ROUTE_PUBLIC, .plain = log_in},
-	{METHOD_POST, "/api/auth/logout", ROUTE_PUBLIC, .plain = log_out},
-	{METHOD_GET, "/api/auth/whoami", ROUTE_VIEWER, .plain = show_principal, .prompt = true},
-	{METHOD_GET, "/api/auth/logins", ROUTE_OWNER, .plain = list_logins},
-	{METHOD_DELETE, "/api/auth/logins", ROUTE_OWNER, .plain = revoke_logins},
-	{METHOD_DELETE, "/api/auth/logins/{}", ROUTE_OWNER, .plain = revoke_login},
+	{METHOD_POST, "/api/auth/login", ROUTE_PUBLIC, .plain = log_in, .place = PLACE_LOGIN},
+	{METHOD_POST, "/api/auth/logout", ROUTE_PUBLIC, .plain = log_out, .place = PLACE_LOGIN},
+	{METHOD_GET, "/api/auth/whoami", ROUTE_VIEWER, .plain = show_principal, .prompt = true,
+		.place = PLACE_HERE},
+	{METHOD_GET, "/api/auth/logins", ROUTE_OWNER, .plain = list_logins, .place = PLACE_ALL},
+	{METHOD_DELETE, "/api/auth/logins", ROUTE_OWNER, .plain = revoke_logins, .place = PLACE_HERE},
+	{METHOD_DELETE, "/api/auth/logins/{}", ROUTE_OWNER, .plain = revoke_login,
+		.place = PLACE_HERE},
 	{.path = NULL},
 };

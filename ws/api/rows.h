@@ -49,6 +49,7 @@ extern const struct route_row api_share_rows[];
 extern const struct route_row api_state_rows[];
 extern const struct route_row api_stdin_rows[];
 extern const struct route_row api_terminate_rows[];
+extern const struct route_row api_nodes_rows[];
 extern const struct route_row api_upgrade_rows[];
 extern const struct route_row api_wait_rows[];
 extern const struct route_row api_watch_rows[];

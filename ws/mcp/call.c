@@ -106,6 +106,12 @@ static void on_answered(void *user)
 /* No route that tools use answers with a stream. */
 static const struct request_transport transport = {.answered = on_answered};
 
+/* Whether a request makes a session; its tools then use it at this node. */
+static bool creates_session(const char *path)
+{
+	return strcmp(path, "/api/session/create") == 0 || strcmp(path, "/api/session/open") == 0;
+}
+
 static struct request *make_request(const struct mcp_call *c, enum method method, const char *path,
 	json_t *body, const char *const *params)
 {
@@ -118,6 +124,8 @@ static struct request *make_request(const struct mcp_call *c, enum method method
 	r->wants_json = true;
 	r->principal = c->principal;
 	r->caller = c->reports_end ? c->client : 0;
+	if (c->mcp->dispatcher->node && creates_session(path))
+		snprintf(r->node, sizeof r->node, "%s", c->mcp->dispatcher->node);
 	r->auth = AUTH_OK;
 	snprintf(r->peer, sizeof r->peer, "%s", c->peer);
 	bool copied = r->path;

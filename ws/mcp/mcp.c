@@ -215,9 +215,12 @@ static void follow(struct request *r)
 }
 
 static const struct route_row rows[] = {
-	{METHOD_GET, "/mcp", ROUTE_VIEWER, .plain = follow, .headers = ROUTE_HEADERS_MCP},
-	{METHOD_POST, "/mcp", ROUTE_VIEWER, .plain = handle_post, .headers = ROUTE_HEADERS_MCP},
-	{METHOD_DELETE, "/mcp", ROUTE_VIEWER, .plain = end_session, .headers = ROUTE_HEADERS_MCP},
+	{METHOD_GET, "/mcp", ROUTE_VIEWER, .plain = follow, .headers = ROUTE_HEADERS_MCP,
+		.place = PLACE_TOOL},
+	{METHOD_POST, "/mcp", ROUTE_VIEWER, .plain = handle_post, .headers = ROUTE_HEADERS_MCP,
+		.place = PLACE_TOOL},
+	{METHOD_DELETE, "/mcp", ROUTE_VIEWER, .plain = end_session, .headers = ROUTE_HEADERS_MCP,
+		.place = PLACE_TOOL},
 	{.path = NULL},
 };
 

@@ -1,4 +1,5 @@
 /* Extracts the headers that are used, and checks Host, Origin and credentials. */
+#include "shell/clock.h"
 #include "ws/log.h"
 #include "ws/net/internal.h"
 #include "ws/net/relay.h"
@@ -132,6 +133,7 @@ static void copy_optional(const struct http_head *http, struct head *h)
 	copy_field(http, "sec-fetch-site", h->fetch_site, sizeof h->fetch_site);
 	copy_field(http, "sec-fetch-mode", h->fetch_mode, sizeof h->fetch_mode);
 	copy_field(http, "user-agent", h->agent, sizeof h->agent);
+	copy_field(http, "ringside-node", h->node, sizeof h->node);
 	copy_field(http, "forwarded", h->forwarded, sizeof h->forwarded);
 	copy_field(http, "x-forwarded-proto", h->forwarded_proto, sizeof h->forwarded_proto);
 	const char *accept = http_head_field(http, "accept");
@@ -352,6 +354,8 @@ static bool is_forwarded_https(const struct head *h)
 
 bool head_is_secure(const struct server *s, const struct arrival *a, const struct head *h)
 {
+	if (h->by_node)
+		return h->caller.secure;
 	if (!a->unix_socket && s->options.tls_cert)
 		return true;
 	bool trusted = a->unix_socket; /* only our user can connect */
@@ -360,10 +364,24 @@ bool head_is_secure(const struct server *s, const struct arrival *a, const struc
 	return trusted && is_forwarded_https(h);
 }
 
-struct refusal head_check(struct server *s, const struct arrival *a, const struct head *h,
+/* See whether another node forwards the request. Such a client's host and origin were checked there. */
+static bool read_caller(struct server *s, struct head *h)
+{
+	h->by_node = h->has_authorization &&
+		caller_verify(s->options.auth, h->authorization, clock_wall_ms(), &h->caller);
+	if (h->by_node)
+		snprintf(h->peer, sizeof h->peer, "%s", h->caller.peer);
+	return h->by_node;
+}
+
+struct refusal head_check(struct server *s, const struct arrival *a, struct head *h,
 	bool state_changing, struct principal *p, enum auth_result *ret_auth)
 {
 	const char *host = h->has_host ? h->host : NULL;
+	if (read_caller(s, h)) {
+		*ret_auth = caller_authenticate(s->options.auth, &h->caller, h->terminal, p);
+		return (struct refusal){0};
+	}
 	if (a->by == CONN_TRUST_FOREIGN)
 		return refuse_foreign_user(s, h);
 	struct refusal refusal = check_page(s, a, h, host);

@@ -264,14 +264,13 @@ static bool admit(
 	x->close_after = h->close_after;
 	r->method = h->method;
 	request_set_session_header(r, h->has_session ? h->session : NULL);
-	snprintf(r->peer, sizeof r->peer, "%s", h->peer);
 	snprintf(r->agent, sizeof r->agent, "%s", h->agent);
+	snprintf(r->node, sizeof r->node, "%s", h->node);
 	r->accepts_events = h->accepts_events;
 	r->accepts_page = h->accepts_page;
 	r->page_link = "/";
 	r->accepts_tar = h->accepts_tar;
 	r->sends_tar = head_is_tar(h);
-	r->secure = head_is_secure(x->server, arrival, h);
 	r->has_headers = true;
 	memcpy(r->headers, h->headers, sizeof r->headers);
 	memset(h->headers, 0, sizeof h->headers);
@@ -282,6 +281,9 @@ static bool admit(
 	if (!problem)
 		refusal = head_check(
 			x->server, arrival, h, r->method != METHOD_GET, &r->principal, &r->auth);
+	snprintf(r->peer, sizeof r->peer, "%s", h->peer);
+	r->secure = head_is_secure(x->server, arrival, h);
+	r->caller = h->caller.client;
 	memcpy(r->params, h->params, sizeof r->params);
 	r->params_count = h->params_count;
 	h->params_count = 0;
@@ -426,7 +428,12 @@ bool exchange_admit(
 	x->close_after = true;
 	/* The program decides about methods; the permission is the same for all. */
 	x->request->method = METHOD_GET;
-	return served && place && dispatcher_admit(x->server->options.dispatcher, x->request);
+	if (!served || !place || !dispatcher_admit(x->server->options.dispatcher, x->request))
+		return false;
+	/* Its rights are not known here, and ports are of one machine. */
+	return !x->request->principal.node[0] ||
+		reply_error(x->request, "PERMISSION_DENIED",
+			"This link is for a session of another node", NULL);
 }
 
 /* Add the headers by which pages of configured origins can read the answer. */
@@ -440,6 +447,15 @@ static bool add_origin(const struct exchange *x, exchange_add_header add, void *
 	if (good && !x->asset && x->server->origins.origins_count > 0)
 		good = add(user, "vary", "origin");
 	return good;
+}
+
+/* Whether another node has given the answer. */
+static bool names_node(const struct reply *reply)
+{
+	for (size_t i = 0; i < reply->headers_count; i++)
+		if (strcmp(reply->headers[i].name, "Ringside-Node") == 0)
+			return true;
+	return false;
 }
 
 bool exchange_headers(const struct exchange *x, exchange_add_header add, void *user)
@@ -457,6 +473,9 @@ bool exchange_headers(const struct exchange *x, exchange_add_header add, void *u
 		good = add(user, "cache-control", "no-store");
 	for (size_t i = 0; good && i < reply->headers_count; i++)
 		good = add(user, reply->headers[i].name, reply->headers[i].value);
+	const char *node = x->server->options.auth->node;
+	if (good && *node && !x->asset && !names_node(reply))
+		good = add(user, "ringside-node", node);
 	return good;
 }
 

@@ -3,6 +3,7 @@
 
 #include "ws/net/http_head.h"
 #include "ws/access.h"
+#include "ws/auth/caller.h"
 #include "ws/net/bodies.h"
 #include "ws/net/peers.h"
 #include "ws/net/server.h"
@@ -90,6 +91,7 @@ struct head {
 	char host[ORIGIN_TEXT_MAX], origin[ORIGIN_TEXT_MAX];
 	char authorization[1200], cookie[6000];
 	char session[NAME_ID_MAX + 2]; /* X-Session-Id; invalid if it was too long */
+	char node[AUTH_NODE_SIZE];     /* Ringside-Node, cut */
 	char accept_encoding[256], if_none_match[128];
 	char *headers[REQUEST_HEADERS];      /* owned; NULL: absent, or not for this route */
 	char content_type[64];               /* cut */
@@ -110,6 +112,8 @@ struct head {
 	bool http_1_0;
 	bool close_after; /* Connection: close, or HTTP/1.0 without keep-alive */
 	char peer[LIMITER_PEER_MAX];
+	bool by_node;                     /* another node forwards the request */
+	struct caller caller;             /* of that */
 	char *path;                       /* decoded; owned */
 	const struct route_row *row;      /* of its route; zeros if there is none */
 	char *params[REQUEST_PARAMS_MAX]; /* decoded; owned */
@@ -148,9 +152,9 @@ bool head_is_secure(const struct server *s, const struct arrival *a, const struc
 
 /*
  * Check Host, Origin and credentials. state_changing: the method is not GET, or it is a WebSocket. Fills *p and *ret_auth,
- * unless Host or Origin is refused.
+ * unless Host or Origin is refused. For a request that another node forwards, h->caller and h->peer are those of its client.
  */
-struct refusal head_check(struct server *s, const struct arrival *a, const struct head *h,
+struct refusal head_check(struct server *s, const struct arrival *a, struct head *h,
 	bool state_changing, struct principal *p, enum auth_result *ret_auth);
 
 /* socket.c: open an admitted WebSocket. Returns what libwebsockets' callback must return. */

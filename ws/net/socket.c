@@ -131,6 +131,20 @@ static void want(void *user)
 static const struct frames_transport frames_transport = {
 	.room = frame_room, .queued = queued, .send = send_frame, .want = want, .close = begin_close};
 
+static void *open_elsewhere(struct server *s, const struct upgrade *u, struct socket *k)
+{
+	const struct terminal_elsewhere *e = s->options.terminals->elsewhere;
+	const struct terminal_opening opening = {.query = &u->query,
+		.params = u->params,
+		.params_count = u->params_count,
+		.principal = &u->principal,
+		.peer = u->peer,
+		.transport = &frames_transport,
+		.transport_user = k};
+	k->protocol = e->protocol;
+	return e->open(e->user, &opening);
+}
+
 /* Set k->protocol and open it. Returns NULL when memory is short. */
 static void *open_protocol(struct server *s, const struct upgrade *u, struct socket *k)
 {
@@ -150,6 +164,8 @@ static void *open_protocol(struct server *s, const struct upgrade *u, struct soc
 		return rpc_socket_open(
 			s->options.rpcs, &u->principal, u->peer, &frames_transport, k);
 	default:
+		if (u->elsewhere)
+			return open_elsewhere(s, u, k);
 		k->protocol = &terminal_protocol;
 		s->options.metrics->clients++;
 		return terminal_open(

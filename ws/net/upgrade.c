@@ -95,14 +95,21 @@ bool upgrade_is_path(const char *path)
 
 /* Parse and check the query of a terminal. */
 static struct refusal check_terminal(
-	struct server *s, const struct head *h, const char *sandbox, struct upgrade *u)
+	struct server *s, struct head *h, const char *sandbox, struct upgrade *u)
 {
 	struct refusal refusal = sandbox[0]
 		? terminal_query_parse_private(
 			  sandbox, h->session, h->params, h->params_count, &u->query)
 		: terminal_query_parse(h->params, h->params_count, &u->query);
-	return refusal.status ? refusal
-			      : terminal_check(s->options.terminals, &u->query, &u->principal);
+	if (refusal.status)
+		return refusal;
+	u->elsewhere = terminal_is_elsewhere(s->options.terminals, &u->query, &u->principal);
+	if (!u->elsewhere)
+		return terminal_check(s->options.terminals, &u->query, &u->principal);
+	memcpy(u->params, h->params, sizeof u->params);
+	u->params_count = h->params_count;
+	h->params_count = 0;
+	return refusal;
 }
 
 /* Check the result of authentication. */
@@ -231,5 +238,7 @@ void upgrade_free(struct upgrade *u)
 		relay_socket_closed(u->tunnel);
 	quota_release(&u->place);
 	quota_release(&u->seat);
+	for (size_t i = 0; i < u->params_count; i++)
+		free(u->params[i]);
 	free(u);
 }

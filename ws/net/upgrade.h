@@ -12,6 +12,9 @@ enum upgrade_kind { UPGRADE_NONE, UPGRADE_TERMINAL, UPGRADE_CONTROL, UPGRADE_MUX
 struct upgrade {
 	enum upgrade_kind kind;
 	struct terminal_query query; /* of UPGRADE_TERMINAL */
+	char *params[REQUEST_PARAMS_MAX]; /* of that, if it is elsewhere (terminal_is_elsewhere()); owned */
+	size_t params_count;
+	bool elsewhere;
 	struct principal principal;
 	char peer[LIMITER_PEER_MAX];
 	struct quota_place place, seat; /* as a connection, and as a terminal */

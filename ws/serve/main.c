@@ -17,6 +17,7 @@
 #include "ws/api/bridge/sandbox.h"
 #include "ws/api/bridge/terminal.h"
 #include "ws/dispatcher.h"
+#include "ws/fleet/fleet.h"
 #include "ws/log.h"
 #include "ws/mcp/mcp.h"
 #include "ws/net/server.h"
@@ -39,6 +40,7 @@
 #include "ws/serve/webhooks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +50,8 @@
 
 #define ADOPT_MS 2000u /* time to adopt sessions before clients are served */
 #define ADOPT_LOOK_MS 10u
-#define PREVIEWS_SHARE 4u /* connections of previews: a quarter of all */
+#define REGISTRY_WAIT_MS 30000u /* for the registry, at the first start of a node */
+#define PREVIEWS_SHARE 4u       /* connections of previews: a quarter of all */
 
 extern char **environ;
 
@@ -82,6 +85,8 @@ struct program {
 	struct inheritance before; /* which has left this */
 	struct server_inherited sockets_before[SERVER_LISTENERS_MAX]; /* parsed */
 	struct reexec reexec;
+	struct fleet *fleet; /* NULL: none */
+	const char *refused; /* why the fleet has refused this node; NULL: it has not */
 };
 
 static int open_sessions(struct program *p, long nofile)
@@ -168,6 +173,61 @@ static int open_processes(struct program *p, long nofile)
 	return rc < 0 ? serve_fail(p->setup.runtime_dir, strerror(-rc)) : 0;
 }
 
+static void on_refused(void *user, const char *why)
+{
+	struct program *p = user;
+	p->refused = why;
+	serve_fail("--cluster", why);
+	uv_stop(&p->loop);
+}
+
+static int open_fleet(struct program *p)
+{
+	struct serve_options *o = &p->options;
+	if (!o->cluster)
+		return 0;
+	int fd = open(p->setup.runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct fleet_options options = {.loop = &p->loop,
+		.sessions = &p->sessions,
+		.processes = &p->processes,
+		.auth = &p->auth,
+		.dispatcher = &p->dispatcher,
+		.terminals = &p->terminals,
+		.api = &p->api,
+		.servers = o->cluster,
+		.creds = o->cluster_creds,
+		.ca = o->cluster_ca,
+		.node = o->node,
+		.version = RINGSIDE_RELEASE,
+		.runtime_fd = fd,
+		.refused = on_refused,
+		.user = p};
+	int rc = fd < 0 ? -errno : fleet_open(&options, &p->fleet);
+	if (rc == -EINVAL)
+		return serve_fail("--cluster", "the addresses or the credentials are invalid");
+	if (rc < 0)
+		return serve_fail("--cluster", strerror(-rc));
+	/* An address may have a password. */
+	explicit_bzero((char *)o->cluster, strlen(o->cluster));
+	if (!*fleet_secret(p->fleet, REGISTRY_WAIT_MS))
+		return p->refused ? -1 : serve_fail("--cluster", "the registry does not answer");
+	return 0;
+}
+
+/* The server listens: join the fleet. */
+static int join_fleet(struct program *p)
+{
+	const struct serve_options *o = &p->options;
+	const char *url = o->advertise ? o->advertised.url : p->api.own_url;
+	if (!p->fleet)
+		return 0;
+	if (!url)
+		return serve_fail("--cluster",
+			"requires --advertise or a --listen that is not a unix socket");
+	int rc = fleet_join(p->fleet, url);
+	return rc < 0 ? serve_fail("--cluster", strerror(-rc)) : 0;
+}
+
 static int open_auth(struct program *p)
 {
 	if (!p->options.token_file && !p->token)
@@ -178,6 +238,8 @@ static int open_auth(struct program *p)
 		.token = p->token,
 		.open = p->options.no_auth,
 		.loop = &p->loop,
+		.node = p->options.node,
+		.secret = p->fleet ? fleet_secret(p->fleet, 0) : NULL,
 	};
 	p->options.token_in_environment = p->token != NULL;
 	int rc = auth_open(&p->auth, &options);
@@ -346,8 +408,8 @@ static int open_program(struct program *p)
 	if (rc < 0)
 		return serve_fail("event loop", strerror(-rc));
 	resources_prepare_loop(&p->loop, descriptors);
-	if (open_sessions(p, nofile) < 0 || open_recorders(p) < 0 ||
-		open_processes(p, nofile) < 0 || open_runs(p, nofile) < 0 || open_auth(p) < 0)
+	if (open_sessions(p, nofile) < 0 || open_recorders(p) < 0 || open_processes(p, nofile) < 0 ||
+		open_runs(p, nofile) < 0 || open_fleet(p) < 0 || open_auth(p) < 0)
 		return -1;
 	access_open(&p->access, &p->auth, p->options.max_connections);
 	p->access.drivers_may_all = p->options.drivers_may_all;
@@ -384,7 +446,7 @@ static int open_program(struct program *p)
 	adopt_sessions(p);
 	/* If a signal came meanwhile, do not listen: such connections would never be closed. */
 	if (!p->shutdown.begun)
-		return open_server(p);
+		return open_server(p) < 0 ? -1 : join_fleet(p);
 	takeover_abandon(&p->before.net, p->setup.runtime_dir);
 	return 0;
 }
@@ -396,6 +458,7 @@ static void close_program(struct program *p)
 	p->api.hooks = p->metrics.hooks = NULL;
 	if (p->server)
 		server_close(p->server);
+	fleet_close(p->fleet);
 	runs_close(p->runs);
 	contexts_close(p->contexts);
 	recorders_close(p->recorders);
@@ -417,6 +480,8 @@ static void close_program(struct program *p)
 	control_sockets_close(&p->controls);
 	rpc_sockets_close(&p->rpcs);
 	mcp_close(&p->mcp);
+	uv_run(&p->loop, UV_RUN_DEFAULT);
+	fleet_free(p->fleet);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	bridge_destroy(p->api.bridge);
 	previews_close(&p->previews);
@@ -453,7 +518,7 @@ static int serve(struct program *p)
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	close_program(p);
 	if (p->reexec.state != REEXEC_READY)
-		return 0;
+		return p->refused ? 1 : 0;
 	reexec_execute(&p->reexec);
 	return 1;
 }

@@ -6,6 +6,7 @@
 
 #include "ring/ring.h"
 #include "ring/screen/screen.h"
+#include "shell/cluster/key.h"
 #include "shell/environment.h"
 #include "shell/process/processes.h"
 #include "shell/session/sessions.h"
@@ -137,6 +138,17 @@ static const struct row rows[] = {
 		"time for a webhook to answer before a retry (default 15)"},
 	{"webhook-insecure-http", NULL, FLAG, FIELD(webhook_http), 0, 0, 0,
 		"allow http for webhooks on other machines; it can be read and forged on the network"},
+	{"cluster", "URLS", TEXT, FIELD(cluster), 0, 0, 0,
+		"be a node of a fleet, whose registry is in NATS with JetStream:\n"
+		"nats://HOST:PORT, or several with commas between them"},
+	{"node", "NAME", TEXT, FIELD(node), 0, 0, 0,
+		"name of this node: 1 to 63 of A-Z a-z 0-9 . _ -, unique in the fleet"},
+	{"advertise", "URL", TEXT, FIELD(advertise), 0, 0, 0,
+		"address of this node for the other nodes, if it is not that of the first listener"},
+	{"cluster-creds", "FILE", TEXT, FIELD(cluster_creds), 0, 0, 0,
+		"credentials for NATS (a .creds file)"},
+	{"cluster-ca", "FILE", TEXT, FIELD(cluster_ca), 0, 0, 0,
+		"certificates (PEM) by which other nodes are trusted, instead of those of the system"},
 	{"kill-sessions-on-exit", NULL, FLAG, FIELD(kill_sessions), 0, 0, 0,
 		"kill all sessions and processes when the server ends (SIGTERM, SIGINT)"},
 	{"log-commands", NULL, FLAG, FIELD(log_commands), 0, 0, 0,
@@ -287,6 +299,27 @@ static int parse_public_url(struct serve_options *o)
 	return 0;
 }
 
+static int check_fleet(struct serve_options *o)
+{
+	if (!o->cluster && (o->node || o->advertise || o->cluster_creds || o->cluster_ca))
+		return serve_fail("--node, --advertise, --cluster-creds, --cluster-ca",
+			"only with --cluster");
+	if (!o->cluster)
+		return 0;
+	if (!o->node)
+		return serve_fail("--cluster", "requires --node");
+	if (!key_is_node(o->node))
+		return serve_fail("--node",
+			"must be 1 to 63 of A-Z a-z 0-9 . _ - and not begin with a dot or a dash");
+	if (!o->advertise)
+		return 0;
+	if (public_url_read(o->advertise, &o->advertised) < 0)
+		return serve_fail("--advertise", "must be a URL such as https://10.0.0.7:7070");
+	if (!add_to_list(&o->hosts, o->advertised.host))
+		return serve_fail("--advertise", "too many options: at most 31 --allow-host");
+	return 0;
+}
+
 /* Proxies are compared with the kernel's addresses as text, so only the canonical form is accepted. */
 static int check_proxies(const struct serve_options *o)
 {
@@ -374,7 +407,8 @@ static int check_together(struct serve_options *o)
 		!preview_place_parse(o->preview_domain, &place))
 		return serve_fail("--preview-domain",
 			"must be a domain, such as preview.example.com or https://preview.example.com:8443");
-	if (check_webhooks(o) < 0 || check_proxies(o) < 0 || parse_public_url(o) < 0)
+	if (check_fleet(o) < 0 || check_webhooks(o) < 0 || check_proxies(o) < 0 ||
+		parse_public_url(o) < 0)
 		return -1;
 	return check_addresses(o);
 }

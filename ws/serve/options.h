@@ -23,13 +23,15 @@ struct serve_options {
 	struct serve_list environment; /* valid for environment_may_request() */
 	const char *public_text;       /* --public-url */
 	struct public_url public_url;  /* parsed; its host and origin are in the lists */
+	struct public_url advertised;  /* --advertise, parsed; its host is in the list */
 	const char *runtime_dir, *token_file, *tls_cert, *tls_key;
 	bool listens_by_default;    /* no --listen: passed sockets replace the default address */
 	const char *preview_domain; /* NULL: the default; "none": no preview hosts */
 	const char *workspace;
 	const char *session_user;
 	const char *webhook_key_file;
-	bool webhook_http; /* to other machines */
+	const char *cluster, *node, *advertise, *cluster_creds, *cluster_ca; /* of a fleet */
+	bool webhook_http;                                                   /* to other machines */
 	unsigned webhook_wait_s;
 	const char *isolate;       /* the profile; "": the default one */
 	bool token_in_environment; /* $RINGSIDE_TOKEN was set; it is wiped */

@@ -218,6 +218,22 @@ static bool acquire_seat(struct mux_socket *m, struct channel *c)
 	return !a || quota_acquire(&a->quotas, QUOTA_TERMINALS, 1, &m->principal, &c->seat);
 }
 
+static void open_elsewhere(
+	struct channel *c, const struct request *r, const struct terminal_query *q)
+{
+	struct mux_socket *m = c->mux;
+	const struct terminal_elsewhere *e = m->all.terminals->elsewhere;
+	const struct terminal_opening opening = {.query = q,
+		.params = r->params,
+		.params_count = r->params_count,
+		.principal = &m->principal,
+		.peer = m->peer,
+		.transport = &channel_transport,
+		.transport_user = c};
+	c->protocol = e->protocol;
+	c->self = e->open(e->user, &opening);
+}
+
 /* Check a request for a terminal, and open it. */
 static struct refusal open_terminal(struct channel *c, const struct request *r)
 {
@@ -227,12 +243,17 @@ static struct refusal open_terminal(struct channel *c, const struct request *r)
 	if (!why.status && !acquire_seat(m, c))
 		why = (struct refusal){429, "QUOTA_REACHED",
 			"This link, or all links together, have as many as they may"};
-	if (!why.status)
+	bool elsewhere = !why.status && terminal_is_elsewhere(m->all.terminals, &q, &m->principal);
+	if (!why.status && !elsewhere)
 		why = terminal_check(m->all.terminals, &q, &m->principal);
 	if (why.status)
 		return why;
 	note_opened(m, c->number);
 	send_notes(m);
+	if (elsewhere) {
+		open_elsewhere(c, r, &q);
+		return why;
+	}
 	c->protocol = &terminal_protocol;
 	m->all.metrics->clients++;
 	c->self = terminal_open(m->all.terminals, &q, &m->principal, &channel_transport, c);

@@ -49,10 +49,32 @@ struct terminal_factory {
 	void *user;
 };
 
+/* A terminal socket that is to be opened. All is borrowed. */
+struct terminal_opening {
+	const struct terminal_query *query;
+	char *const *params; /* of the target, decoded */
+	size_t params_count;
+	const struct principal *principal;
+	const char *peer;
+	const struct frames_transport *transport; /* lives until closed() of the protocol */
+	void *transport_user;
+};
+
+/* Opens those for sessions of other nodes; see ws/fleet/routed_terminal.h. */
+struct terminal_elsewhere {
+	/* Whether it is for one that may be at another node. Then terminal_check() is called later. */
+	bool (*is)(void *user, const struct terminal_query *q, const struct principal *principal);
+	/* Returns what the protocol gets; NULL when memory is short. */
+	void *(*open)(void *user, const struct terminal_opening *opening);
+	const struct frames_protocol *protocol;
+	void *user;
+};
+
 /* All terminal sockets. */
 struct terminals {
-	struct terminal_factory maker; /* of own sessions; check NULL = none */
-	struct sessions *sessions;     /* borrowed, like all here */
+	struct terminal_factory maker;              /* of own sessions; check NULL = none */
+	const struct terminal_elsewhere *elsewhere; /* NULL: there is no fleet */
+	struct sessions *sessions;                  /* borrowed, like all here */
 	struct metrics *metrics;
 	struct terminal *list;
 	uint8_t *scratch;      /* headroom and one frame */
@@ -148,6 +170,13 @@ void terminals_close(struct terminals *all);
 
 /* The server begins or stops to drain: send that to all clients. */
 void terminals_send_drain(struct terminals *all);
+
+/* Whether it is for a session that may be at another node: then all->elsewhere opens it. */
+static inline bool terminal_is_elsewhere(const struct terminals *all,
+	const struct terminal_query *query, const struct principal *principal)
+{
+	return all->elsewhere && all->elsewhere->is(all->elsewhere->user, query, principal);
+}
 
 /* Whether this principal may open it now; status 0 = yes. */
 struct refusal terminal_check(struct terminals *all, const struct terminal_query *query,

@@ -35,6 +35,7 @@ export const routes = [
 	row('owner', 'GET /api/drain'),
 	row('owner', 'POST /api/drain'),
 	row('owner', 'DELETE /api/drain'),
+	row('owner', 'GET /api/nodes', undefined, { status: 404 }), // without a fleet
 	row('owner', 'POST /api/upgrade', { waitMs: -1 }, { status: 400 }), // an upgrade would end the sockets
 	row('viewer', 'GET /ws', undefined, { undescribed: true, socket: true }),
 	row('viewer', 'GET /api/ws', undefined, { undescribed: true, socket: true }),

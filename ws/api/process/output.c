@@ -340,7 +340,9 @@ out:
 }
 
 const struct route_row api_process_output_rows[] = {
-	{METHOD_GET, "/api/process/{}/logs", ROUTE_OWNER, .plain = show_process_logs},
-	{METHOD_GET, "/api/process/{}/output", ROUTE_OWNER, .plain = show_process_output},
+	{METHOD_GET, "/api/process/{}/logs", ROUTE_OWNER, .plain = show_process_logs,
+		.place = PLACE_PROCESS},
+	{METHOD_GET, "/api/process/{}/output", ROUTE_OWNER, .plain = show_process_output,
+		.place = PLACE_PROCESS},
 	{.path = NULL},
 };

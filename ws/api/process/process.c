@@ -551,12 +551,16 @@ out:
 }
 
 const struct route_row api_process_rows[] = {
-	{METHOD_POST, "/api/process/start", ROUTE_OWNER, .plain = start_process},
-	{METHOD_GET, "/api/process/list", ROUTE_OWNER, .plain = list_processes},
+	{METHOD_POST, "/api/process/start", ROUTE_OWNER, .plain = start_process,
+		.place = PLACE_NEW_PROCESS},
+	{METHOD_GET, "/api/process/list", ROUTE_OWNER, .plain = list_processes, .place = PLACE_ALL},
 	{METHOD_DELETE, "/api/process/kill-all", ROUTE_OWNER, .plain = kill_all_processes},
-	{METHOD_GET, "/api/process/{}", ROUTE_OWNER, .plain = show_process},
-	{METHOD_DELETE, "/api/process/{}", ROUTE_OWNER, .plain = kill_process},
-	{METHOD_POST, "/api/process/{}/input", ROUTE_OWNER, .plain = write_process_input},
-	{METHOD_POST, "/api/process/{}/signal", ROUTE_OWNER, .plain = signal_process},
+	{METHOD_GET, "/api/process/{}", ROUTE_OWNER, .plain = show_process, .place = PLACE_PROCESS},
+	{METHOD_DELETE, "/api/process/{}", ROUTE_OWNER, .plain = kill_process,
+		.place = PLACE_PROCESS},
+	{METHOD_POST, "/api/process/{}/input", ROUTE_OWNER, .plain = write_process_input,
+		.place = PLACE_PROCESS},
+	{METHOD_POST, "/api/process/{}/signal", ROUTE_OWNER, .plain = signal_process,
+		.place = PLACE_PROCESS},
 	{.path = NULL},
 };

@@ -255,6 +255,7 @@ static void stream_process(struct request *r)
 }
 
 const struct route_row api_process_stream_rows[] = {
-	{METHOD_GET, "/api/process/{}/stream", ROUTE_OWNER, .plain = stream_process},
+	{METHOD_GET, "/api/process/{}/stream", ROUTE_OWNER, .plain = stream_process,
+		.place = PLACE_PROCESS},
 	{.path = NULL},
 };

@@ -348,6 +348,7 @@ static void await_process(struct request *r)
 }
 
 const struct route_row api_process_wait_rows[] = {
-	{METHOD_POST, "/api/process/{}/wait", ROUTE_OWNER, .plain = await_process, .reads = true},
+	{METHOD_POST, "/api/process/{}/wait", ROUTE_OWNER, .plain = await_process, .reads = true,
+		.place = PLACE_PROCESS},
 	{.path = NULL},
 };

@@ -237,7 +237,9 @@ static void open_session(struct request *r)
 }
 
 const struct route_row api_session_create_rows[] = {
-	{METHOD_POST, "/api/session/create", ROUTE_OWNER, .plain = create_session},
-	{METHOD_POST, "/api/session/open", ROUTE_OWNER, .plain = open_session},
+	{METHOD_POST, "/api/session/create", ROUTE_OWNER, .plain = create_session,
+		.place = PLACE_NEW_SESSION},
+	{METHOD_POST, "/api/session/open", ROUTE_OWNER, .plain = open_session,
+		.place = PLACE_NEW_SESSION},
 	{.path = NULL},
 };

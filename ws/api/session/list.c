@@ -9,7 +9,10 @@
 #include "ws/api/rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
+
+#define LIST_LIMIT_MAX 10000u
 
 static json_t *item_json(const struct api *a, const struct session *s)
 {
@@ -30,12 +33,59 @@ static json_t *list_json(const struct api *a, const struct principal *p, bool id
 	return list;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+	return strcmp(
+		session_id(*(struct session *const *)a), session_id(*(struct session *const *)b));
+}
+
+/* The sessions that a principal sees with ids after `after`, in the order of their ids. *ret_list: owned; NULL: no memory. */
+static size_t sort_sessions(const struct api *a, const struct principal *p, const char *after,
+	struct session ***ret_list)
+{
+	struct session **list = calloc(sessions_count(a->sessions) + 1, sizeof(struct session *));
+	size_t count = 0;
+	for (struct session *s = NULL; list && (s = session_next(a->sessions, s));)
+		if (auth_may_see(p, session_id(s), session_epoch(s)) &&
+			strcmp(session_id(s), after) > 0)
+			list[count++] = s;
+	if (list)
+		qsort((void *)list, count, sizeof *list, compare_ids);
+	*ret_list = list;
+	return count;
+}
+
+/* Answer with a page: of a fleet's list, see ws/fleet/gather.h, or of this server's, whose cursors have no node in front. */
+static void list_page(struct request *r, uint64_t limit)
+{
+	struct api *a = api_of(r);
+	const char *cursor = request_param(r, "after"), *slash = cursor ? strchr(cursor, '/') : NULL;
+	struct session **list;
+	size_t count = sort_sessions(a, &r->principal, slash ? slash + 1 : "", &list);
+	json_t *ids = json_array(), *sessions = json_array();
+	for (size_t i = 0; i < count && i < limit; i++) {
+		json_array_append_new(ids, json_string(session_id(list[i])));
+		json_array_append_new(sessions, item_json(a, list[i]));
+	}
+	json_t *body = json_pack("{s:o, s:o}", "data", ids, "sessions", sessions);
+	if (body && count > limit)
+		json_object_set_new(body, "next", json_sprintf("/%s", session_id(list[limit - 1])));
+	free((void *)list);
+	reply_success(r, body);
+}
+
 static void list_sessions(struct request *r)
 {
 	struct api *a = api_of(r);
-	reply_success(r,
-		json_pack("{s:o, s:o}", "data", list_json(a, &r->principal, true), "sessions",
-			list_json(a, &r->principal, false)));
+	uint64_t limit = 0;
+	if (!query_number(r, "limit", LIST_LIMIT_MAX, &limit))
+		return;
+	if (limit > 0)
+		list_page(r, limit);
+	else
+		reply_success(r,
+			json_pack("{s:o, s:o}", "data", list_json(a, &r->principal, true),
+				"sessions", list_json(a, &r->principal, false)));
 }
 
 /* Activities that have changed since the last event and are visible to the client; NULL: none. */
@@ -122,7 +172,8 @@ static void follow_sessions(struct request *r)
 }
 
 const struct route_row api_session_list_rows[] = {
-	{METHOD_GET, "/api/session/list", ROUTE_VIEWER, .plain = list_sessions},
-	{METHOD_GET, "/api/session/events", ROUTE_VIEWER, .plain = follow_sessions},
+	{METHOD_GET, "/api/session/list", ROUTE_VIEWER, .plain = list_sessions, .place = PLACE_ALL},
+	{METHOD_GET, "/api/session/events", ROUTE_VIEWER, .plain = follow_sessions,
+		.place = PLACE_ALL},
 	{.path = NULL},
 };

@@ -54,8 +54,9 @@ static void delete_session(struct request *r)
 {
 	struct api *a = api_of(r);
 	const char *id;
+	bool force; /* only for sessions of nodes that are away */
 	json_t *body = body_read(r);
-	if (!body || !body_text(r, body, "sessionId", &id))
+	if (!body || !body_text(r, body, "sessionId", &id) || !body_flag(r, body, "force", &force))
 		return;
 	if (!id) {
 		reply_invalid(r, "sessionId", "sessionId is required", "required");
@@ -273,7 +274,8 @@ static void show_output(struct request *r, struct session *s)
 }
 
 const struct route_row api_session_rows[] = {
-	{METHOD_POST, "/api/session/delete", ROUTE_OWNER, .plain = delete_session},
+	{METHOD_POST, "/api/session/delete", ROUTE_OWNER, .plain = delete_session,
+		.place = PLACE_EXISTING},
 	{METHOD_GET, "/api/session/{}", ROUTE_VIEWER, .session = show_session, .prompt = true},
 	{METHOD_POST, "/api/session/{}/rename", ROUTE_OWNER, .session = rename_session},
 	{METHOD_POST, "/api/session/{}/notify", ROUTE_DRIVER, .session = notify_watchers},

@@ -68,6 +68,32 @@ Test(serve_options, webhooks)
 	cr_assert_eq(o.webhook_wait_s, 15);
 }
 
+Test(serve_options, fleet)
+{
+	static const struct {
+		const char *words;
+		enum serve_request want;
+	} cases[] = {
+		{"--cluster nats://h:4222 --node a", SERVE_START},
+		{"--cluster nats://h:4222 --node a --advertise https://h:7070/x --cluster-creds f --cluster-ca f",
+			SERVE_START},
+		{"--cluster nats://h:4222", SERVE_WRONG},
+		{"--node a", SERVE_WRONG},
+		{"--advertise https://h", SERVE_WRONG},
+		{"--cluster-creds f", SERVE_WRONG},
+		{"--cluster-ca f", SERVE_WRONG},
+		{"--cluster nats://h:4222 --node .a", SERVE_WRONG},
+		{"--cluster nats://h:4222 --node a/b", SERVE_WRONG},
+		{"--cluster nats://h:4222 --node a --advertise h:7070", SERVE_WRONG},
+	};
+	struct serve_options o;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		cr_expect_eq(parse(cases[i].words, &o), cases[i].want, "%s", cases[i].words);
+	cr_assert_eq(parse("--cluster nats://h --node a --advertise https://10.0.0.7:7070", &o),
+		SERVE_START);
+	cr_expect_str_eq(o.hosts.items[0], "10.0.0.7:7070");
+}
+
 Test(serve_options, all_options)
 {
 	struct serve_options o;

@@ -32,6 +32,7 @@ test('a row shows the status of its session', () => {
 	const ended = { state: 'exited', exit: { code: 3, signal: null, reason: 'exited' } } as const;
 	assert.deepEqual(shown(session({ status: 'exited' }, ended)), ['ended', '✗ ended: 3']);
 	assert.deepEqual(shown(session(null, { state: 'exited' })), ['ended', 'ended']);
+	assert.deepEqual(shown(session(null, { state: 'unreachable', node: 'b' })), ['unknown', '⊘ unreachable: b is away']);
 });
 
 test('times are short, and empty if the start is in the future', () => {

@@ -3,6 +3,7 @@ import type { Block } from '../blocks/block';
 import { httpUrl, socketUrl } from './address';
 import { browserClock } from './clock';
 import { Mux } from './mux';
+import { complete } from './session_updates';
 import type { Activity, FileFacts, Role, Session, Size, SizePolicy } from './wire';
 
 const TIMEOUT_MS = 30_000; // until a request is answered; the body of the reply may take longer
@@ -74,7 +75,7 @@ export class Api {
 	}
 
 	async sessions(): Promise<readonly Session[]> {
-		return (await this.#call<{ sessions: Session[] }>('GET', 'api/session/list')).sessions;
+		return (await this.#call<{ sessions: Session[] }>('GET', 'api/session/list')).sessions.map(complete);
 	}
 
 	async session(id: string): Promise<Session> {
@@ -160,8 +161,9 @@ export class Api {
 		return httpUrl(filePath(path), { ...this.query(), sessionId });
 	}
 
-	async remove(id: string): Promise<void> {
-		await this.#call('POST', 'api/session/delete', { sessionId: id });
+	/** force: forget the session of a node that is away. */
+	async remove(id: string, force = false): Promise<void> {
+		await this.#call('POST', 'api/session/delete', { sessionId: id, force });
 	}
 
 	async links(id: string): Promise<readonly ShareLink[]> {

@@ -57,7 +57,8 @@ export interface Session extends Size {
 	readonly id: string;
 	readonly name: string;
 	readonly epoch: string | number;
-	readonly state: 'starting' | 'running' | 'exited';
+	readonly state: 'starting' | 'running' | 'exited' | 'unreachable'; // unreachable: its node is away
+	readonly node?: string; // in a fleet
 	readonly shell: string;
 	readonly cwd: string;
 	readonly sizePolicy: SizePolicy;

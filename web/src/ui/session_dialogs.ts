@@ -46,8 +46,22 @@ export function fixedSizeDialog(api: Api, id: string, size: Size): void {
 	});
 }
 
+/** The same for a session whose node is away. */
+async function forgetSessionDialog(api: Api, session: Session): Promise<boolean> {
+	const yes = await confirmDialog({
+		title: `Forget “${session.name}”?`,
+		text: 'Its node is away. Its id can be used again at once; the session itself will be ended when its node comes back.',
+		action: 'Forget', danger: true,
+	});
+	if (yes)
+		await api.remove(session.id, true);
+	return yes;
+}
+
 /** Ask, then delete the session. Returns false if the user cancels. */
 export async function endSessionDialog(api: Api, session: Session): Promise<boolean> {
+	if (session.state === 'unreachable')
+		return forgetSessionDialog(api, session);
 	const others = session.clients > 1 ? ` ${session.clients} clients are attached to it.` : '';
 	const text = session.state === 'exited'
 		? 'Its history will be deleted. This cannot be undone.'

@@ -105,7 +105,7 @@ export class SessionRow {
 	#show(what: SessionStatus, session: Session): void {
 		this.element.dataset['kind'] = what.kind;
 		this.element.dataset['unread'] = String(session.activity?.unread ?? false);
-		this.#dot.ariaLabel = KIND_LABELS[what.kind];
+		this.#dot.ariaLabel = session.state === 'unreachable' ? 'unreachable' : KIND_LABELS[what.kind];
 		showMark(this.#mark, what.mark);
 		setText(this.#what, what.text);
 		setText(this.#time, what.time);
@@ -141,7 +141,9 @@ export class SessionRow {
 }
 
 /** Details for the tooltip. */
-export function describeSession({ activity, cols, cwd, lastActivityAt, rows, shell }: Session): string {
+export function describeSession({ activity, cols, cwd, lastActivityAt, node, rows, shell, state }: Session): string {
+	if (state === 'unreachable')
+		return `Its node, ${node ?? ''}, is away`;
 	const block = activity?.block;
 	const author = block?.label ?? block?.author;
 	return [

@@ -26,6 +26,8 @@ export function statusOf(session: Session, now: number): SessionStatus {
 		const failed = exit !== null && (exit.signal !== null || (exit.code ?? 0) !== 0);
 		return { kind: 'ended', mark: failed ? '✗' : '', text: failed ? `ended: ${exit.signal ?? exit.code}` : 'ended', time: '' };
 	}
+	if (state === 'unreachable')
+		return { kind: 'unknown', mark: '⊘', text: `unreachable: ${session.node ?? 'its node'} is away`, time: '' };
 	if (!activity)
 		return { kind: 'unknown', mark: '', text: shortPath(folderOf(session)), time: '' };
 	if (waitsForInput(activity))

@@ -13,7 +13,7 @@ RUN_PACKAGES=(
 TEST_PACKAGES=(
 	libcriterion-dev clang libclang-rt-dev clang-format clang-tidy codespell shellcheck
 	bubblewrap chromium-headless-shell fonts-dejavu-core procps openssl libvterm-dev less vim-tiny git python3 python3-ipython gdb tmux curl
-	squashfs-tools squashfuse fuse-overlayfs fuse3 s3fs zsh fish vttest zstd make nats-server
+	squashfs-tools squashfuse fuse-overlayfs fuse3 s3fs zsh fish vttest zstd make nats-server haproxy
 )
 ALL_PACKAGES=(mmdebstrap)
 
@@ -99,7 +99,7 @@ On Debian 12, as root:
 On other distributions install their equivalents: a C17 compiler, meson, ninja,
 pkg-config, Node.js $NODE_MAJOR or newer with npm, and the development files of libuv, libwebsockets
 (with its libuv event library), jansson, uthash, OpenSSL, libjwt, libmagic, libarchive, libcurl, zstd and NATS; for ./test also
-Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck, tmux, zsh, fish, nats-server and Chromium.
+Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck, tmux, zsh, fish, nats-server, haproxy and Chromium.
 Then run this again with RINGSIDE_SKIP_PACKAGES=1 in the environment, which skips this check."
 	exit 1
 }

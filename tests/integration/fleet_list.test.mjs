@@ -4,7 +4,7 @@ import { assertError } from './lib/api.mjs';
 import { fleetTest } from './lib/fleet.mjs';
 import { connect } from './lib/mcp.mjs';
 import { EventStream } from './lib/sse.mjs';
-import { until } from './lib/until.mjs';
+import { until, within } from './lib/until.mjs';
 
 const placed = async (node) => (await node.api.list()).sessions.map((s) => `${s.node}/${s.id}${s.state === 'unreachable' ? '!' : ''}`).sort().join(' ');
 
@@ -62,6 +62,16 @@ fleetTest('a node that dies: unreachable within 5 s, back with its sessions; for
 	await told('a/mine b/two c/one');
 	assert.equal((await b.api.raw('GET', '/api/session/one')).headers['ringside-node'], 'c');
 	assert.equal(await a.run('two', 'echo back'), 'back\n');
+});
+
+fleetTest('a name belongs to one living node', { nodes: 2 }, async (fleet) => {
+	const second = fleet.node('a');
+	await second.start({ wait: false });
+	const { code } = await within('its end', second.ended);
+	assert.equal(code, 1);
+	assert.match(second.stderr, /another living node of the fleet has this name/);
+	await second.cleanup({ graceful: false });
+	assert.equal((await fleet.b.api.call('GET', '/api/nodes')).nodes.find(({ name }) => name === 'a').url, fleet.a.base);
 });
 
 fleetTest('without the registry: what is known goes on, chosen ids wait, random ones are registered later', async ({ a, b, c, nats }) => {

@@ -87,6 +87,7 @@ struct program {
 	struct reexec reexec;
 	struct fleet *fleet; /* NULL: none */
 	const char *refused; /* why the fleet has refused this node; NULL: it has not */
+	bool signals;        /* they are handled */
 };
 
 static int open_sessions(struct program *p, long nofile)
@@ -178,7 +179,10 @@ static void on_refused(void *user, const char *why)
 	struct program *p = user;
 	p->refused = why;
 	serve_fail("--cluster", why);
-	uv_stop(&p->loop);
+	if (p->signals)
+		kill(getpid(), SIGTERM); /* the orderly shutdown */
+	else
+		uv_stop(&p->loop);
 }
 
 static int open_fleet(struct program *p)
@@ -344,6 +348,7 @@ static void open_signals(struct program *p)
 	p->reexec.token = p->options.token_in_environment ? p->auth.token : NULL;
 	reexec_open(&p->reexec, &p->loop);
 	reexec_unblock_signals();
+	p->signals = true;
 	uv_timer_init(&p->loop, &p->tick);
 }
 

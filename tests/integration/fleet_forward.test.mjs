@@ -1,7 +1,7 @@
 // Requests and sockets for sessions and processes of other nodes.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { assertError } from './lib/api.mjs';
+import { assertError, keeping } from './lib/api.mjs';
 import { ca, cert, secure } from './lib/certificate.mjs';
 import { ControlClient } from './lib/control.mjs';
 import { fleetTest } from './lib/fleet.mjs';
@@ -42,6 +42,11 @@ fleetTest('any node answers for the session of another', async ({ a, b, c }) => 
 		assert.equal((await a.api.raw('GET', '/api/version', undefined, { headers: { 'Ringside-Node': name } })).headers['ringside-node'], name);
 	}
 
+	assertError(await a.api.raw('GET', '/api/session/s?node=x'), 404, 'NODE_NOT_FOUND');
+	for (const name of ['a', 'c']) for (const node of [a, b, c]) assertError(await node.api.raw('GET', `/api/session/s?node=${name}`), 404, 'SESSION_NOT_FOUND');
+	assert.equal((await c.api.raw('GET', '/api/session/s?node=b')).status, 200);
+	assert.equal((await a.api.raw('GET', '/')).headers['ringside-node'], 'a');
+
 	// An id exists once, and is free again after its session.
 	assertError(await c.api.raw('POST', '/api/session/create', { id: 's' }), 409, 'SESSION_ALREADY_EXISTS');
 	assert.equal((await c.api.open({ id: 's' })).created, false);
@@ -72,6 +77,14 @@ fleetTest('streams, waits, files of any size and processes of other nodes', asyn
 	const part = await c.api.raw('GET', '/api/file/big?sessionId=s', undefined, { headers: { Range: 'bytes=5-9' } });
 	assert.deepEqual([part.status, part.headers['content-range']], [206, `bytes 5-9/${bytes.length}`]);
 	assert.ok(part.body.equals(bytes.subarray(5, 10)));
+	// An answer without a body, and another one on the same connection.
+	await keeping(c.base, async (agent) => {
+		for (let i = 0; i < 3; i++) {
+			const same = await c.api.raw('GET', '/api/file/big?sessionId=s', undefined, { headers: { 'If-None-Match': got.headers.etag }, agent });
+			assert.deepEqual([same.status, same.body.length], [304, 0]);
+			assert.equal((await c.api.raw('GET', '/api/session/s', undefined, { agent })).status, 200);
+		}
+	});
 	assertError(await c.api.raw('PUT', '/api/file/big?sessionId=s', Buffer.alloc(9 << 20), { headers: { 'Content-Type': 'application/octet-stream', 'If-Match': '"x"' } }), 412, 'PRECONDITION_FAILED');
 
 	await a.api.call('POST', '/api/process/start', { command: 'echo out; exec sleep 60', processId: 'p', node: 'c' });

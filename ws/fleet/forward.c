@@ -39,9 +39,8 @@ struct forward {
 	char *target, *body;
 	enum state state;
 	int status;
-	bool chosen;        /* the node does not have the object yet: another one can be chosen */
-	bool uploading;     /* the body is received in pieces */
-	struct piece whole; /* collecting */
+	bool uploading;             /* the body is received in pieces */
+	struct piece whole;         /* collecting */
 	struct event_reader events; /* streaming */
 	struct piece queue, given;  /* downloading: not asked for yet; handed out */
 	bool paused;                /* the node's answer waits for the client */
@@ -260,6 +259,8 @@ static void on_head(void *user, int status)
 	const char *announced = node_call_header(f->call, "Content-Length");
 	bool events = strncasecmp(type_of(f), "text/event-stream", 17) == 0;
 	bool raw = strncmp(r->path, "/v1/", 4) == 0; /* events of another form */
+	bool empty = status == 204 ||
+		status == 304; /* RFC 9110 6.4.1: no body, whatever the head says */
 	f->status = status;
 	if (announced && !params_number(announced, INT64_MAX, &length))
 		length = DOWNLOAD_UNKNOWN;
@@ -267,7 +268,7 @@ static void on_head(void *user, int status)
 		misdirect(f);
 	else if (events && status == 200 && !raw && r->transport && r->transport->streaming)
 		begin_stream(f);
-	else if (r->transport && r->transport->downloading &&
+	else if (!empty && r->transport && r->transport->downloading &&
 		(length == DOWNLOAD_UNKNOWN || length > FORWARD_WHOLE_MAX))
 		begin_download(f, length);
 	else
@@ -275,7 +276,7 @@ static void on_head(void *user, int status)
 }
 
 /* Nothing of the request has been sent. */
-static void try_another(struct forward *f)
+static void give_back(struct forward *f)
 {
 	char node[AUTH_NODE_SIZE];
 	void (*unreachable)(void *user, const char *node) = f->options.unreachable;
@@ -300,8 +301,8 @@ static void fail(struct forward *f, int error)
 		reply_stream_complete(f->request);
 	} else if (f->state == DOWNLOADING) {
 		download_more(f->request);
-	} else if (f->chosen && error == -ECONNREFUSED && !f->uploading) {
-		try_another(f);
+	} else if (error == -ECONNREFUSED && !f->uploading) {
+		give_back(f);
 	} else {
 		refuse(f, error);
 		finish(f);
@@ -502,7 +503,6 @@ struct forward *forward_begin(
 		return NULL;
 	f->options = *options;
 	f->request = request_ref(r);
-	f->chosen = to->chosen;
 	f->uploading = r->match.row->upload;
 	snprintf(f->node, sizeof f->node, "%s", to->node);
 	f->token = make_token(f);

@@ -24,7 +24,7 @@ struct forward_options {
 	 * answered, and the forward is over.
 	 */
 	void (*misdirected)(void *user, const char *owner);
-	/* Of a chosen node: it cannot be reached. The request is not answered, and the forward is over. */
+	/* The node cannot be reached; not for bodies in pieces. The request is not answered, and the forward is over. */
 	void (*unreachable)(void *user, const char *node);
 	/* The forward is over; the request has been answered, or its client has gone. */
 	void (*over)(void *user);

@@ -22,6 +22,8 @@ struct routed {
 	struct routing *routing;     /* NULL: none */
 	struct forward *forward;     /* NULL: none */
 	unsigned rounds;
+	bool chosen;       /* the node of the forward does not have the object yet */
+	bool looked_again; /* in the registry, because the node of the kept place could not be reached */
 };
 
 /* The body, if it is a JSON object; NULL otherwise. */
@@ -91,6 +93,19 @@ static void on_here(void *user, bool claimed)
 
 static void ask(struct routed *x);
 
+/* The node that the client has named does not have the object. */
+static void refuse_missing(struct routed *x)
+{
+	const struct object_id *o = &x->question.objects[0];
+	if (o->kind == OBJECT_SESSION)
+		reply_error(x->request, "SESSION_NOT_FOUND", "There is no such session at this node",
+			json_pack("{s:s}", "sessionId", o->id));
+	else
+		reply_error(x->request, "PROCESS_NOT_FOUND", "There is no such process at this node",
+			json_pack("{s:s}", "processId", o->id));
+	discard(x);
+}
+
 /* The node that was asked does not have the object. */
 static void on_misdirected(void *user, const char *owner)
 {
@@ -98,6 +113,10 @@ static void on_misdirected(void *user, const char *owner)
 	struct places *places = member_places(x->router->routings->member);
 	const struct object_id *o = &x->question.objects[0];
 	x->forward = NULL;
+	if (x->node[0] && !x->question.chooses) {
+		refuse_missing(x);
+		return;
+	}
 	if (x->question.count == 0 || ++x->rounds > ROUNDS_MAX) {
 		handle_here(x);
 		return;
@@ -111,13 +130,28 @@ static void on_misdirected(void *user, const char *owner)
 	ask(x);
 }
 
-/* The node that was chosen cannot be reached. */
+/* Whether to ask again after a node could not be reached: another may be chosen, or the object may have moved. */
+static bool asks_again(struct routed *x, const char *node)
+{
+	const struct member *m = x->router->routings->member;
+	if (++x->rounds > ROUNDS_MAX || strcmp(x->node, node) == 0)
+		return false;
+	if (x->chosen)
+		return true;
+	/* Without the registry the kept place is all that is known. */
+	if (x->looked_again || x->question.count == 0 || !member_is_connected(m))
+		return false;
+	x->looked_again = true;
+	places_drop(member_places(m), &x->question.objects[0]);
+	return true;
+}
+
 static void on_unreachable(void *user, const char *node)
 {
 	struct routed *x = user;
 	x->forward = NULL;
 	routing_avoid(x->router->routings, node);
-	if (++x->rounds > ROUNDS_MAX || strcmp(x->node, node) == 0) {
+	if (!asks_again(x, node)) {
 		reply_error(x->request, "NODE_UNREACHABLE", "The node cannot be reached",
 			json_pack("{s:s}", "node", node));
 		discard(x);
@@ -144,6 +178,7 @@ static void on_there(void *user, const char *node, const char *url, bool chosen)
 		.unreachable = on_unreachable,
 		.over = on_over,
 		.user = x};
+	x->chosen = chosen;
 	const struct forward_to to = {.node = node, .url = url, .chosen = chosen};
 	struct forward *f = forward_begin(&options, x->request, &to);
 	if (f)
@@ -303,11 +338,16 @@ static bool find_link_node(const struct router *router, struct request *r, char 
 	return true;
 }
 
+static bool names_another(const struct router *router, struct request *r)
+{
+	const char *node = r->principal.forwarded ? NULL : find_node(r);
+	return node && *node && strcmp(node, router->routings->own) != 0;
+}
+
 /* Whether the answer is this node's alone, so that nothing needs to be looked up. */
 static bool is_here(const struct router *router, const struct routing_question *q, const char *node)
 {
-	const char *own = router->routings->own;
-	if (node && *node && strcmp(node, own) != 0 && !q->forwarded)
+	if (node && *node && strcmp(node, router->routings->own) != 0 && !q->forwarded)
 		return false;
 	if (q->count == 0)
 		return !q->chooses || q->forwarded || (node && *node);
@@ -355,7 +395,7 @@ static bool take(void *user, struct request *r, bool local)
 	struct router *router = user;
 	struct routing_question q;
 	char link_node[AUTH_NODE_SIZE];
-	if (local && !r->principal.node[0])
+	if (local && !r->principal.node[0] && !names_another(router, r))
 		return false;
 	if (!r->principal.forwarded && find_link_node(router, r, link_node)) {
 		q = (struct routing_question){0};

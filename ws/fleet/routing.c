@@ -82,7 +82,8 @@ static void on_found(void *user, int error, const char *node);
 static void lose_node(struct routing *r)
 {
 	struct places *places = member_places(r->all->member);
-	if (r->chosen || r->looked_again || r->q.count == 0) {
+	/* Without the registry the kept place is all that is known. */
+	if (r->chosen || r->looked_again || r->q.count == 0 || !member_is_connected(r->all->member)) {
 		end_failed(r, &unreachable);
 		return;
 	}
@@ -301,7 +302,9 @@ void routing_begin(struct routings *all, const struct routing_question *q,
 	snprintf(r->node, sizeof r->node, "%s", r->wanted);
 	r->q.node = NULL; /* it was borrowed */
 	*slot = r;
-	if (q->count > 0 && routing_is_here(all, &q->objects[0]))
+	if (r->wanted[0] && !q->chooses && !q->forwarded)
+		choose(r); /* the one that is named */
+	else if (q->count > 0 && routing_is_here(all, &q->objects[0]))
 		stay(r); /* others may have to be claimed */
 	else if (q->forwarded)
 		receive(r);

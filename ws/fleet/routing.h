@@ -33,8 +33,9 @@ struct routing_question {
 	/* The objects that a request is about, not at this node. The first decides; 0: none. */
 	struct object_id objects[ROUTING_OBJECTS];
 	unsigned count;
-	bool creates;     /* they may be made if there are none */
-	bool chooses;     /* without objects: choose a node, for a new one with a random id */
+	bool creates; /* they may be made if there are none */
+	/* They are to be made: `node` is only for new ones, and one is chosen if there is none. Otherwise `node` decides alone. */
+	bool chooses;
 	bool forwarded;   /* another node has decided that it is this one */
 	const char *node; /* where new ones are to be; NULL or "": anywhere */
 };

@@ -474,7 +474,7 @@ bool exchange_headers(const struct exchange *x, exchange_add_header add, void *u
 	for (size_t i = 0; good && i < reply->headers_count; i++)
 		good = add(user, reply->headers[i].name, reply->headers[i].value);
 	const char *node = x->server->options.auth->node;
-	if (good && *node && !x->asset && !names_node(reply))
+	if (good && *node && !names_node(reply))
 		good = add(user, "ringside-node", node);
 	return good;
 }

@@ -1,433 +1,267 @@
 /*
- * States: the node's address is looked up, then libwebsockets has a connection (wsi), then that is over. The client may close at
- * any time; libwebsockets' opaque user data is NULL from then on.
+ * States: there is a link to the node; it has ended, and the client gets what is held, and a close frame; the client is closed.
+ * When the client closes first, what it has sent still goes to the node; see node_link_close().
  */
 #include "ws/net/node_socket.h"
 
-#include "ws/net/outgoing.h"
-#include "ws/net/tcp.h"
+#include "ring/utf8.h"
+#include "ws/net/node_link.h"
+#include "ws/socket/terminal.h"
 
 #include <errno.h>
 #include <jansson.h>
-#include <libwebsockets.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
-#define RECEIVE_BYTES (32u << 10)
-#define HEADER_BYTES 8192
-#define PROBE_S 10
+_Static_assert(NODE_LINK_QUEUE_MAX > TERMINAL_MESSAGE_MAX, "each message of a client can wait");
 
-/* A message or a piece that waits for the client. */
+/* Bytes that wait for the client. */
 struct incoming {
 	struct incoming *prev, *next;
-	bool text;
+	bool binary;
+	bool first, last; /* of a text: it begins and ends with them */
 	size_t length, sent;
 	uint8_t bytes[]; /* FRAMES_HEADROOM, then length */
 };
 
 struct node_sockets {
-	uv_loop_t *loop;
-	struct lws_context *context;
-};
-
-/* A lookup of a host. It outlives its socket. */
-struct lookup {
-	uv_getaddrinfo_t request;
-	struct node_socket *socket; /* NULL: freed */
+	struct node_links *links;
+	struct node_socket *list;
 };
 
 struct node_socket {
-	struct node_sockets *all;
-	struct node_socket_options options;
+	struct node_socket *prev, *next;
+	struct node_sockets *all; /* NULL: they are closed */
 	const struct frames_transport *transport;
 	void *transport_user;
-	char *url, *target, *token; /* owned */
-	/* In url, which is cut: */
-	const char *scheme, *host, *path;
-	int port;
-	struct lookup *lookup; /* NULL: over */
-	struct lws *wsi;       /* NULL: not connected yet, or over */
-	bool starting, failed; /* inside of lws_client_connect_via_info(); it failed there */
-	bool established, paused, over;
-	struct outgoing_queue to_node;
-	struct incoming *to_client;
-	char *text; /* of the node, as far as it has come; owned */
-	size_t text_length;
-	int code; /* of the node's close frame; 0: none */
+	bool (*unreachable)(void *user); /* of the options, as the next */
+	void *user;
+	struct node_link *link; /* NULL: over */
+	struct incoming *held;  /* list */
+	bool in_text;           /* a text of the node has begun and not ended */
+	bool over;              /* the client is closed after what is held, as follows */
+	enum close_code code;
 	char reason[64];
 };
 
 /* To the client */
 
-static void close_client(struct node_socket *k, int code, const char *reason)
+/* Close the client once it has got what is held. reason: shown as ASCII, because it may be cut. */
+static void close_client(struct node_socket *k, enum close_code code, const char *reason)
 {
 	if (k->over)
 		return;
 	k->over = true;
 	k->code = code;
 	snprintf(k->reason, sizeof k->reason, "%s", reason);
-	k->transport->want(k->transport_user); /* the rest is sent before */
+	for (char *at = k->reason; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+	k->transport->want(k->transport_user);
 }
 
-static bool put_incoming(struct node_socket *k, bool text, const void *bytes, size_t length)
+static bool hold(struct node_socket *k, const struct incoming *like, const void *bytes)
 {
-	struct incoming *i = malloc(sizeof *i + FRAMES_HEADROOM + length);
+	struct incoming *i = malloc(sizeof *i + FRAMES_HEADROOM + like->length);
 	if (!i)
 		return false;
-	*i = (struct incoming){.text = text, .length = length};
-	memcpy(i->bytes + FRAMES_HEADROOM, bytes, length);
-	DL_APPEND(k->to_client, i);
+	*i = *like;
+	if (i->length > 0)
+		memcpy(i->bytes + FRAMES_HEADROOM, bytes, i->length);
+	DL_APPEND(k->held, i);
 	return true;
 }
 
-static void drop_incoming(struct node_socket *k)
+static void drop_held(struct node_socket *k)
 {
-	struct incoming *i = k->to_client;
-	DL_DELETE(k->to_client, i);
+	struct incoming *i = k->held;
+	DL_DELETE(k->held, i);
 	free(i);
 }
 
+/* The kind of a frame with the next length bytes. */
 static enum frame_kind kind_of(const struct incoming *i, size_t length)
 {
-	bool first = i->sent == 0, last = i->sent + length == i->length;
-	if (!i->text)
+	bool first = i->first && i->sent == 0, last = i->last && i->sent + length == i->length;
+	if (i->binary)
 		return FRAME_BINARY;
 	if (first)
 		return last ? FRAME_TEXT : FRAME_TEXT_PART;
 	return last ? FRAME_CONTINUATION : FRAME_CONTINUATION_PART;
 }
 
-/* Send what waits, as far as there is room, and read the node only if nothing waits any more. */
+/* Send what is held, as far as there is room, and read the node only if nothing is held any more. */
 static void pump(struct node_socket *k)
 {
 	struct incoming *i;
 	size_t room;
-	while ((i = k->to_client) && (room = k->transport->room(k->transport_user)) > 0) {
+	while ((i = k->held) && (room = k->transport->room(k->transport_user)) > 0) {
 		size_t left = i->length - i->sent, length = left < room ? left : room;
-		enum frame_kind kind = kind_of(i, length);
-		/* The headroom of a later part is what has been sent already. */
-		if (!k->transport->send(
-			    k->transport_user, i->bytes + FRAMES_HEADROOM + i->sent, length, kind))
+		/* What has been sent already is the headroom of what follows. */
+		if (!k->transport->send(k->transport_user, i->bytes + FRAMES_HEADROOM + i->sent,
+			    length, kind_of(i, length)))
 			return;
 		i->sent += length;
 		if (i->sent == i->length)
-			drop_incoming(k);
+			drop_held(k);
 	}
-	if (!k->to_client && k->over) {
-		k->transport->close(k->transport_user, (enum close_code)k->code, k->reason);
-	} else if (k->wsi && k->paused != (k->to_client != NULL)) {
-		k->paused = !k->paused;
-		lws_rx_flow_control(k->wsi, k->paused ? 0 : 1);
-		if (!k->paused) /* libwebsockets processes what it has buffered only after an event */
-			lws_cancel_service(k->all->context);
-	}
+	if (k->link)
+		node_link_pause(k->link, k->held != NULL);
+	if (k->over && !k->held)
+		k->transport->close(k->transport_user, k->code, k->reason);
 }
 
-/* Tell the client an error as the terminal socket does, and close. */
-static void refuse(struct node_socket *k, int close, const char *code, const char *message)
+/* Send an error as the terminal socket does, and close the client. */
+static void refuse(
+	struct node_socket *k, enum close_code close, const char *code, const char *message)
 {
 	json_t *json = json_pack(
 		"{s:s, s:s, s:s}", "type", "error", "code", code, "message", message);
 	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
 	json_decref(json);
-	if (text && !k->over)
-		(void)put_incoming(k, true, text, strlen(text));
+	/* It cannot be inside of another text. The client is closed in any case. */
+	if (text && !k->over && !k->in_text)
+		(void)hold(k,
+			&(struct incoming){.first = true, .last = true, .length = strlen(text)},
+			text);
 	free(text);
 	close_client(k, close, message);
-	pump(k);
 }
 
-/* The handshake was refused with this HTTP status; 0: no answer. */
+/* There is no link, or the node has refused it with an HTTP status; 0: none. */
 static void refuse_status(struct node_socket *k, unsigned status)
 {
 	static const struct {
 		unsigned status;
-		int close;
+		enum close_code close;
 		const char *code, *message;
 	} known[] = {
+		{400, CLOSE_GOING_AWAY, "VALIDATION_FAILED",
+			"The session's node does not accept the request"},
 		{401, CLOSE_ACCESS_ENDED, "UNAUTHENTICATED", "Valid credentials are required"},
-		{403, CLOSE_POLICY, "PERMISSION_DENIED", "The session's node has refused"},
+		{403, CLOSE_POLICY, "PERMISSION_DENIED", "The session's node does not permit it"},
 		{404, CLOSE_SESSION_DELETED, "SESSION_NOT_FOUND", "There is no such session"},
+		{414, CLOSE_POLICY, "VALIDATION_FAILED", "The target is too long"},
+		{421, CLOSE_GOING_AWAY, "MISDIRECTED", "The session is at another node"},
 		{429, CLOSE_GOING_AWAY, "LIMIT_REACHED", "The session's node has reached a limit"},
+		{500, CLOSE_GOING_AWAY, "INTERNAL_ERROR", "The session's node has failed"},
+		{501, CLOSE_GOING_AWAY, "NOT_IMPLEMENTED", "The session's node cannot do that"},
+		{503, CLOSE_GOING_AWAY, "SERVER_BUSY", "The session's node is busy"},
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (known[i].status == status) {
 			refuse(k, known[i].close, known[i].code, known[i].message);
 			return;
 		}
-	if (status > 0 || k->established || !k->options.unreachable(k->options.user))
-		refuse(k, CLOSE_GOING_AWAY, "NODE_UNREACHABLE",
-			"The session's node cannot be reached");
+	refuse(k, CLOSE_GOING_AWAY, "NODE_UNREACHABLE", "The session's node cannot be reached");
+}
+
+/* The node does not answer, or not any more. This may free k. */
+static void lose(struct node_socket *k, bool open)
+{
+	if (open || k->over || !k->unreachable || !k->unreachable(k->user))
+		refuse_status(k, 0);
 }
 
 /* From the node */
 
-static int receive_text(struct node_socket *k, const char *bytes, size_t length, bool last)
+/* The link is of no use any more: close both ends. */
+static void give_up(struct node_socket *k, enum close_code code, const char *reason)
 {
-	if (k->text_length + length > NODE_SOCKET_TEXT_MAX)
-		return -1;
-	char *text = realloc(k->text, k->text_length + length + 1);
-	if (!text)
-		return -1;
-	k->text = text;
-	memcpy(text + k->text_length, bytes, length);
-	k->text_length += length;
-	if (!last)
-		return 0;
-	bool put = put_incoming(k, true, text, k->text_length);
-	free(text);
-	k->text = NULL;
-	k->text_length = 0;
-	return put ? 0 : -1;
+	if (k->link)
+		node_link_close(k->link, code, reason);
+	k->link = NULL;
+	close_client(k, code, reason);
 }
 
-static int receive(struct node_socket *k, const void *bytes, size_t length)
+static void on_piece(void *user, bool binary, const void *bytes, size_t length, bool last)
 {
-	bool last = lws_is_final_fragment(k->wsi) && lws_remaining_packet_payload(k->wsi) == 0;
-	int rc = 0;
-	if (!lws_frame_is_binary(k->wsi))
-		rc = receive_text(k, bytes, length, last);
-	else if (length > 0)
-		rc = put_incoming(k, false, bytes, length) ? 0 : -1;
+	struct node_socket *k = user;
+	struct incoming like = {.binary = binary, .length = length};
+	if (!binary) {
+		like.first = !k->in_text;
+		like.last = last;
+	}
+	if (length == 0 && !like.last)
+		return;
+	if (!binary)
+		k->in_text = !last;
+	if (!hold(k, &like, bytes))
+		give_up(k, CLOSE_INTERNAL, "out of memory");
 	pump(k);
-	return rc;
 }
 
-static void receive_close(struct node_socket *k, const unsigned char *bytes, size_t length)
+/* Codes of the node that its client gets. libwebsockets reports 1002 for those that it does not know. */
+static bool is_for_client(unsigned code)
 {
-	int code = length < 2 ? 0 : bytes[0] << 8 | bytes[1];
-	char reason[sizeof k->reason] = "";
-	/* RFC 6455 7.4: those that may be sent. */
-	bool fits = (code >= 1000 && code <= 1014 && code != 1004 && code != 1005 && code != 1006) ||
+	return code == 1000 || code == 1001 || code == 1003 || (code >= 1007 && code <= 1011) ||
 		(code >= 3000 && code <= 4999);
-	if (length > 2)
-		snprintf(reason, sizeof reason, "%.*s", (int)(length - 2), (const char *)bytes + 2);
-	if (fits)
-		close_client(k, code, reason);
 }
 
-static int write_next(struct node_socket *k)
+static void on_ended(void *user, const struct node_link_end *end)
 {
-	struct outgoing *o = k->to_node.first;
-	if (!o)
-		return 0;
-	if (lws_write(k->wsi, o->bytes + LWS_PRE, o->length,
-		    o->binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT) < (int)o->length)
-		return -1;
-	outgoing_drop(&k->to_node);
-	if (k->to_node.first)
-		lws_callback_on_writable(k->wsi);
-	return 0;
-}
-
-static int add_token(struct node_socket *k, unsigned char **p, unsigned char *end)
-{
-	char value[1200];
-	int n = snprintf(value, sizeof value, "Bearer %s", k->token);
-	return n < 0 || n >= (int)sizeof value ||
-		lws_add_http_header_by_name(k->wsi,
-			(const unsigned char *)"authorization:", (const unsigned char *)value, n, p,
-			end);
-}
-
-/* The connection is over; more callbacks of it may come. */
-static void forget(struct node_socket *k)
-{
-	lws_set_opaque_user_data(k->wsi, NULL);
-	k->wsi = NULL;
-}
-
-static int on_socket(
-	struct node_socket *k, enum lws_callback_reasons reason, void *in, size_t length)
-{
-	unsigned char **p = in;
-	unsigned status;
-	switch (reason) {
-	case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
-		return add_token(k, p, *p + length);
-	case LWS_CALLBACK_CLIENT_ESTABLISHED:
-		k->established = true;
-		tcp_probe_every(lws_get_socket_fd(k->wsi), PROBE_S);
-		lws_callback_on_writable(k->wsi);
-		return 0;
-	case LWS_CALLBACK_CLIENT_RECEIVE:
-		return receive(k, in, length);
-	case LWS_CALLBACK_CLIENT_WRITEABLE:
-		return write_next(k);
-	case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
-		receive_close(k, in, length);
-		return 0;
-	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-		status = lws_http_client_http_response(k->wsi);
-		forget(k);
-		k->failed = true;
-		if (!k->starting)
-			refuse_status(k, status);
-		return 0;
-	case LWS_CALLBACK_CLIENT_CLOSED:
-		forget(k);
-		close_client(k, CLOSE_GOING_AWAY, "the session's node has gone");
-		pump(k);
-		return 0;
-	default:
-		return 0;
-	}
-}
-
-static int on_event(
-	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length)
-{
-	struct node_socket *k = wsi ? lws_get_opaque_user_data(wsi) : NULL;
-	(void)user;
-	if (!k) /* freed */
-		return reason == LWS_CALLBACK_CLIENT_RECEIVE ? -1 : 0;
-	k->wsi = wsi;
-	return on_socket(k, reason, in, length);
-}
-
-static const struct lws_protocols protocols[] = {
-	{.name = "ringside-node", .callback = on_event, .rx_buffer_size = RECEIVE_BYTES},
-	{0},
-};
-
-/* Off: a node that is not read, because its client is slow, would be closed. */
-static const lws_retry_bo_t idle_policy = {
-	.secs_since_valid_ping = 0xfffe, .secs_since_valid_hangup = 0xffff};
-
-/* Connecting */
-
-static void connect_to(struct node_socket *k, const char *address)
-{
-	char host[300], *path = NULL;
-	bool v6 = strchr(k->host, ':') != NULL;
-	snprintf(host, sizeof host, "%s%s%s:%d", v6 ? "[" : "", k->host, v6 ? "]" : "", k->port);
-	/* libwebsockets gives the path without the first slash, and no path as a slash. */
-	bool prefixed = *k->path && strcmp(k->path, "/") != 0;
-	if (asprintf(&path, "%s%s%s", prefixed ? "/" : "", prefixed ? k->path : "", k->target) < 0)
-		path = NULL;
-	struct lws_client_connect_info info = {
-		.context = k->all->context,
-		.address = address,
-		.port = k->port,
-		.ssl_connection = strcmp(k->scheme, "https") == 0 ? LCCSCF_USE_SSL : 0,
-		.path = path,
-		.host = host,
-		.local_protocol_name = protocols[0].name,
-		.alpn = "http/1.1",
-		.opaque_user_data = k,
-		.pwsi = &k->wsi,
-		.retry_and_idle_policy = &idle_policy,
-	};
-	k->starting = true;
-	struct lws *wsi = path ? lws_client_connect_via_info(&info) : NULL;
-	k->starting = false;
-	free(path); /* libwebsockets has copied it */
-	if (!wsi || k->failed) {
-		k->wsi = NULL;
-		refuse_status(k, 0);
-	}
-}
-
-static void on_address(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
-{
-	struct lookup *l = request->data;
-	struct node_socket *k = l->socket;
-	char address[INET6_ADDRSTRLEN] = "";
-	if (status == 0 && found->ai_family == AF_INET)
-		uv_ip4_name((struct sockaddr_in *)(void *)found->ai_addr, address, sizeof address);
-	else if (status == 0 && found->ai_family == AF_INET6)
-		uv_ip6_name((struct sockaddr_in6 *)(void *)found->ai_addr, address, sizeof address);
-	uv_freeaddrinfo(found);
-	free(l);
-	if (!k)
-		return;
-	k->lookup = NULL;
-	if (address[0])
-		connect_to(k, address);
+	struct node_socket *k = user;
+	k->link = NULL;
+	if (!end->open && end->status == 0)
+		lose(k, false);
+	else if (!end->open)
+		refuse_status(k, end->status);
+	else if (is_for_client(end->code))
+		close_client(k, (enum close_code)end->code, end->reason);
 	else
-		refuse_status(k, 0);
+		close_client(k, CLOSE_GOING_AWAY, "the session's node has gone");
 }
 
-/* Look the host up on a thread; an address is one already. Returns false when memory is short. */
-static bool look_up(struct node_socket *k)
-{
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	struct lookup *l = calloc(1, sizeof *l);
-	if (!l)
-		return false;
-	l->request.data = l;
-	l->socket = k;
-	if (uv_getaddrinfo(k->all->loop, &l->request, on_address, k->host, NULL, &hints) < 0) {
-		free(l);
-		return false;
-	}
-	k->lookup = l;
-	return true;
-}
+static const struct node_link_callbacks link_callbacks = {.piece = on_piece, .ended = on_ended};
 
-/* Free all, and close the connection to the node. */
-static void destroy(struct node_socket *k)
-{
-	struct lws *wsi = k->wsi;
-	if (k->lookup)
-		k->lookup->socket = NULL;
-	while (k->to_node.first)
-		outgoing_drop(&k->to_node);
-	while (k->to_client)
-		drop_incoming(k);
-	free(k->text);
-	free(k->url);
-	free(k->target);
-	free(k->token);
-	free(k);
-	if (!wsi)
-		return;
-	lws_set_opaque_user_data(wsi, NULL);
-	lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
-	lws_cancel_service(lws_get_context(wsi));
-}
-
-struct node_socket *node_socket_open(
-	struct node_sockets *all, const struct node_socket_options *options)
+struct node_socket *node_socket_open(struct node_sockets *all, const struct node_socket_options *o)
 {
 	struct node_socket *k = calloc(1, sizeof *k);
 	if (!k)
 		return NULL;
 	*k = (struct node_socket){.all = all,
-		.options = *options,
-		.transport = options->transport,
-		.transport_user = options->transport_user,
-		.url = strdup(options->url),
-		.target = strdup(options->target),
-		.token = strdup(options->token)};
-	if (!k->url || !k->target || !k->token ||
-		lws_parse_uri(k->url, &k->scheme, &k->host, &k->port, &k->path) != 0 || !look_up(k)) {
-		destroy(k);
+		.transport = o->transport,
+		.transport_user = o->transport_user,
+		.unreachable = o->unreachable,
+		.user = o->user};
+	int rc = node_link_open(all->links,
+		&(struct node_link_options){.url = o->url,
+			.target = o->target,
+			.token = o->token,
+			.callbacks = &link_callbacks,
+			.user = k},
+		&k->link);
+	if (rc == -ENOMEM) {
+		free(k);
 		return NULL;
 	}
+	DL_APPEND(all->list, k);
+	if (rc < 0)
+		refuse_status(k, rc == -E2BIG ? 414 : 0);
 	return k;
 }
 
 void node_socket_lose(struct node_socket *k)
 {
-	refuse_status(k, 0);
+	bool open = !k->link || node_link_is_open(k->link);
+	if (k->link)
+		node_link_drop(k->link);
+	k->link = NULL;
+	if (k->all)
+		lose(k, open);
 }
 
 /* From the client */
 
 static void pass(struct node_socket *k, bool binary, const void *bytes, size_t length)
 {
-	if (k->over)
-		return;
-	if (k->to_node.bytes + length > NODE_SOCKET_QUEUE_MAX)
-		close_client(k, CLOSE_POLICY, "the session's node does not read");
-	else if (!outgoing_put(&k->to_node, binary, bytes, length))
-		close_client(k, CLOSE_INTERNAL, "out of memory");
-	else if (k->established && k->wsi)
-		lws_callback_on_writable(k->wsi);
+	int rc = k->link && !k->over ? node_link_send(k->link, binary, bytes, length) : 0;
+	if (rc == -ENOBUFS)
+		give_up(k, CLOSE_POLICY, "the session's node does not read");
+	else if (rc < 0)
+		give_up(k, CLOSE_INTERNAL, "out of memory");
 }
 
 static void on_binary(void *self, const void *bytes, size_t length)
@@ -435,33 +269,41 @@ static void on_binary(void *self, const void *bytes, size_t length)
 	pass(self, true, bytes, length);
 }
 
+/* An invalid text, which the transport of a channel does not notice, would end the link. The node refuses an empty one. */
 static void on_text(void *self, const char *text, size_t length)
 {
-	struct node_socket *k = self;
-	if (text)
-		pass(k, false, text, length);
-	else
-		close_client(k, CLOSE_TOO_BIG, "message too big");
+	if (!text || !utf8_is_valid(text, length))
+		length = 0;
+	pass(self, false, text, length);
 }
 
 static void on_writable(void *self)
 {
-	pump(self);
+	struct node_socket *k = self;
+	if (k->all)
+		pump(k);
 }
 
 static void on_too_big(void *self)
 {
-	close_client(self, CLOSE_TOO_BIG, "message too big");
+	give_up(self, CLOSE_TOO_BIG, "message too big");
 }
 
 static void on_closed(void *self)
 {
-	destroy(self);
+	struct node_socket *k = self;
+	if (k->link)
+		node_link_close(k->link, CLOSE_NORMAL, "the client has closed");
+	while (k->held)
+		drop_held(k);
+	if (k->all)
+		DL_DELETE(k->all->list, k);
+	free(k);
 }
 
 const struct frames_protocol node_socket_protocol = {
-	.message_max = (size_t)1 << 20,
-	.text_max = (size_t)1 << 20,
+	.message_max = TERMINAL_MESSAGE_MAX,
+	.text_max = TERMINAL_MESSAGE_MAX,
 	.writable = on_writable,
 	.binary = on_binary,
 	.text = on_text,
@@ -474,29 +316,7 @@ const struct frames_protocol node_socket_protocol = {
 struct node_sockets *node_sockets_open(uv_loop_t *loop, const char *ca)
 {
 	struct node_sockets *all = calloc(1, sizeof *all);
-	void *loops[] = {loop};
-	if (!all)
-		return NULL;
-	struct lws_context_creation_info info = {
-		.port = CONTEXT_PORT_NO_LISTEN,
-		.protocols = protocols,
-		.options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_VALIDATE_UTF8 |
-			LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT |
-			(ca ? LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS : 0),
-		.client_ssl_ca_filepath = ca,
-		.foreign_loops = loops,
-		.gid = -1,
-		.uid = -1,
-		.max_http_header_data = HEADER_BYTES,
-		.pt_serv_buf_size = RECEIVE_BYTES,
-		.timeout_secs = NODE_SOCKET_CONNECT_S,
-		.connect_timeout_secs = NODE_SOCKET_CONNECT_S,
-		.retry_and_idle_policy = &idle_policy,
-	};
-	all->loop = loop;
-	lws_set_log_level(0, NULL); /* until the server sets it */
-	all->context = lws_create_context(&info);
-	if (all->context)
+	if (all && node_links_open(loop, ca, &all->links) == 0)
 		return all;
 	free(all);
 	return NULL;
@@ -504,15 +324,21 @@ struct node_sockets *node_sockets_open(uv_loop_t *loop, const char *ca)
 
 void node_sockets_close(struct node_sockets *all)
 {
-	if (all)
-		lws_context_destroy(all->context);
+	struct node_socket *k, *next;
+	if (!all)
+		return;
+	DL_FOREACH_SAFE (all->list, k, next) {
+		k->all = NULL;
+		k->link = NULL;
+	}
+	all->list = NULL;
+	node_links_close(all->links);
 }
 
 void node_sockets_free(struct node_sockets *all)
 {
 	if (!all)
 		return;
-	/* With a foreign loop it must be called before and after its handles close. */
-	lws_context_destroy(all->context);
+	node_links_free(all->links);
 	free(all);
 }

@@ -1,9 +1,9 @@
 /*
  * A WebSocket to another node of a fleet, whose frames pass to and from a client of this server: a protocol for the client's
- * transport, which connects to the node by libwebsockets.
+ * transport, which connects to the node.
  *
- * When the client takes nothing, the node is not read, so that it sees how slow the client is. At most one message and one
- * piece of the node are held.
+ * When the client takes nothing, the node is not read, so that it sees how slow the client is: about 64 KiB are held here, and
+ * as much in the kernel. The client cannot be paused; it is closed when NODE_LINK_QUEUE_MAX bytes of it wait for the node.
  */
 #pragma once
 
@@ -11,17 +11,15 @@
 
 #include <uv.h>
 
-#define NODE_SOCKET_CONNECT_S 3u                /* to connect */
-#define NODE_SOCKET_TEXT_MAX ((size_t)16 << 20) /* bytes of a text of the node */
-#define NODE_SOCKET_QUEUE_MAX \
-	((size_t)1 << 20) + ((size_t)64 << 10) /* bytes of the client that wait for the node */
-
 struct node_sockets;
 
 /* Create the sockets of a server. ca: a PEM file of trusted certificates; NULL: the system's; borrowed. NULL: it failed. */
 struct node_sockets *node_sockets_open(uv_loop_t *loop, const char *ca);
 
-/* Begin to close; no socket is left. The loop must run before node_sockets_free(). NULL is fine. */
+/*
+ * Begin to close: connections to nodes end, and transports that remain are not used any more. The loop must run before
+ * node_sockets_free(). NULL is fine.
+ */
 void node_sockets_close(struct node_sockets *all);
 
 /* Free it; the loop must run once more. NULL is fine. */
@@ -37,14 +35,14 @@ struct node_socket_options {
 	const struct frames_transport *transport; /* lives until closed() of the protocol */
 	void *transport_user;
 	/*
-	 * No connection can be made. Returns whether something else is done for the client; then closed() of the protocol is called,
-	 * perhaps from inside, and what the client has sent is lost.
+	 * The node does not answer. Returns whether something else is done for the client; then closed() of the protocol is called,
+	 * perhaps from inside, and what the client has sent is lost. Not called from inside of node_socket_open(). NULL: nothing is done.
 	 */
 	bool (*unreachable)(void *user);
 	void *user;
 };
 
-/* Connect. Returns NULL when memory is short. */
+/* Connect. The transport is not called from inside, except for want(). Returns NULL when memory is short. */
 struct node_socket *node_socket_open(
 	struct node_sockets *all, const struct node_socket_options *options);
 

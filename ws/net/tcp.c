@@ -4,6 +4,7 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -29,6 +30,17 @@ void tcp_probe_every(int fd, int seconds)
 {
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
+}
+
+void tcp_limit_received(int fd, int bytes)
+{
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
+bool tcp_peer_has_ended(int fd)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLRDHUP};
+	return poll(&poll_fd, 1, 0) > 0;
 }
 
 void tcp_reset_on_close(int fd)

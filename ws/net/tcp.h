@@ -18,6 +18,12 @@ size_t tcp_unsent(int fd);
 /* While the connection is idle, check every so many seconds whether the peer still has it. */
 void tcp_probe_every(int fd, int seconds);
 
+/* Let the kernel hold about so many received bytes. A peer then sees soon that they are not read. */
+void tcp_limit_received(int fd, int bytes);
+
+/* Whether the peer sends nothing any more. What it has sent may not be read yet. */
+bool tcp_peer_has_ended(int fd);
+
 /* Make close() reset the connection, so that the peer does not take its end for the end of the answer. */
 void tcp_reset_on_close(int fd);
 

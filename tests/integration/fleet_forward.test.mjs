@@ -65,7 +65,8 @@ fleetTest('streams, waits, files of any size and processes of other nodes', asyn
 	await stream.until('the output', (event) => /stream/.test(JSON.stringify(event)));
 	stream.terminate();
 
-	const waits = a.api.call('POST', '/api/session/s/wait', { until: [{ type: 'match', pattern: 'wai[t]ed' }], timeoutMs: 20_000 });
+	const { offset: from } = await a.api.get('s');
+	const waits = a.api.call('POST', '/api/session/s/wait', { until: [{ type: 'match', pattern: 'wai[t]ed' }], from, timeoutMs: 20_000 });
 	await c.api.input('s', 'echo wai""ted\r');
 	assert.equal((await waits).type, 'match');
 

@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, lchownSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Api, keeping } from './api.mjs';
 import { TerminalClient } from './client.mjs';
@@ -318,6 +318,22 @@ function abandon(signal) {
 process.on('SIGTERM', abandon);
 process.on('SIGINT', abandon);
 
+// A failed test may leave a listener or a timer open, which would keep this process alive until the suite's time limit.
+const ENDED_MS = 120_000; // after the last test; hooks that end servers take part of it
+let endsInTime = false;
+
+/** End this process with an error if it still runs a while after its last test. Call it where tests are defined. */
+export function endInTime() {
+	if (endsInTime) return;
+	endsInTime = true;
+	after(() => {
+		setTimeout(() => {
+			writeSync(2, `left open: ${process.getActiveResourcesInfo().join(', ')}\n`);
+			process.exit(1);
+		}, ENDED_MS).unref();
+	});
+}
+
 /** Why tests are skipped in this run, or false; see scenario(). */
 export const skipReason = ({ memory = false, pids = false } = {}) => (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it does not measure memory')
 	|| noSandboxes || (inSandboxes && pids && 'pids differ in a sandbox');
@@ -328,6 +344,7 @@ export const skipReason = ({ memory = false, pids = false } = {}) => (process.en
  * only accurate in a release build, where ./test runs only these).
  */
 export function scenario(name, options, body) {
+	endInTime();
 	if (typeof options === 'function') [options, body] = [{}, options];
 	const { timeout = 50_000, skip = false, start = true, mayHaveDied = false, memory, pids, ...rest } = options;
 	test(name, { skip: skip || skipReason({ memory, pids }) }, async (t) => {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { keeping } from './api.mjs';
-import { binary, skipReason, Server } from './server.mjs';
+import { binary, endInTime, skipReason, Server } from './server.mjs';
 import { until, within } from './until.mjs';
 
 function hangUp(server) {
@@ -58,6 +58,7 @@ export function together(options = {}, { keep, bare = false } = {}) {
 			throw error;
 		}
 	};
+	endInTime();
 	after(() => end(true)); // the last test may have been skipped
 	return (name, more, body) => {
 		if (typeof more === 'function') [more, body] = [{}, more];
